@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from typing import Any
 
 import msgspec
 
-__all__ = ["canonical_json", "digest", "digest_record", "plain", "printable"]
+__all__ = ["canonical_json", "digest", "digest_record", "finding_id", "plain", "printable"]
 
 _encoder = msgspec.json.Encoder(order="sorted")
 
@@ -54,3 +55,22 @@ def digest(data: bytes) -> str:
 def digest_record(value: Any) -> str:
     """SHA-256 of the canonical JSON of a record."""
     return digest(canonical_json(value))
+
+
+_VOLATILE = (
+    (re.compile(r"0x[0-9a-fA-F]{4,}"), "0x"),
+    (re.compile(r"/tmp/[^\s'\":,)]+"), "/tmp/"),
+    (re.compile(r"\b\d+(\.\d+)?( ?(ms|s|sec|seconds))\b"), "<time>"),
+    (re.compile(r"\s+"), " "),
+)
+
+
+def finding_id(rule: str, path: str, text: str) -> str:
+    """A stable id for one finding: the same on every run over the same trees.
+
+    Addresses, temporary paths and durations in `text` are levelled first, so that they do not make
+    an old finding look new.
+    """
+    for pattern, instead in _VOLATILE:
+        text = pattern.sub(instead, text)
+    return "f-" + digest_record([rule, path, text.strip()])[:12]

@@ -1,0 +1,255 @@
+"""The gate: checks' outcomes and a policy -> a decision. Pure.
+
+It rejects only with a cause, it never accepts because a check passed, and what nothing settles is
+undecided (`verdict` None). The one thing that may accept here is an official suite that the user
+declared to be the whole oracle, and only when both its parts ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from showcause.attribution import BAD
+from showcause.canon import finding_id
+from showcause.records import (
+    Attribution,
+    Cause,
+    CheckResult,
+    Decision,
+    Evidence,
+    EvidenceKind,
+    Item,
+    ItemRun,
+    Outcome,
+    Policy,
+    RegressionRule,
+    Rule,
+    RunState,
+    Side,
+    Stage,
+    Verdict,
+)
+
+__all__ = ["FAIL_TO_PASS", "IMPORTS", "OFFICIAL", "PASS_TO_PASS", "SUITE", "decide"]
+
+IMPORTS, SUITE = "imports", "suite"
+OFFICIAL = "official"
+FAIL_TO_PASS, PASS_TO_PASS = "official.fail_to_pass", "official.pass_to_pass"
+"""Ids of the checks that the gate knows by name."""
+
+_UNBELIEVABLE = (RunState.ENVIRONMENT, RunState.TAMPERED, RunState.CANCELLED)
+
+
+def decide(
+    *,
+    patch_is_empty: bool,
+    task_given: bool,
+    checks: Sequence[CheckResult],
+    policy: Policy,
+    review_id: str,
+) -> Decision:
+    """The table of DESIGN 8. `review_id` goes into each cause's `reproduce` command."""
+    if patch_is_empty and task_given:
+        return _decision(Verdict.REJECT, Stage.CHANGE, [_no_change()], (), review_id)
+    evidence = tuple(_evidence(checks, policy))
+    official = _official(checks)
+    if official is not None:
+        verdict, causes = official
+        return _decision(verdict, Stage.OFFICIAL, causes, evidence, review_id)
+    causes = list(_import_errors(checks))
+    if policy.regression is RegressionRule.REJECT:
+        causes += _regression_causes(checks)
+    if causes:
+        return _decision(Verdict.REJECT, Stage.EXECUTION, causes, evidence, review_id)
+    return Decision(verdict=None, decided_by=None, causes=(), evidence=evidence)
+
+
+def _decision(
+    verdict: Verdict, stage: Stage, causes: Sequence[Cause], evidence: Iterable[Evidence], review_id: str
+) -> Decision:
+    numbered = tuple(
+        Cause(
+            rule=cause.rule,
+            stage=cause.stage,
+            item=cause.item,
+            message=cause.message,
+            path=cause.path,
+            line=cause.line,
+            base=cause.base,
+            head=cause.head,
+            reproduce=("showcause", "reproduce", f"{review_id}#{number}"),
+        )
+        for number, cause in enumerate(causes, 1)
+    )
+    return Decision(verdict=verdict, decided_by=stage, causes=numbered, evidence=tuple(evidence))
+
+
+# ------------------------------------------------------------------ causes
+
+
+def _no_change() -> Cause:
+    return Cause(
+        rule=Rule.NO_CHANGE,
+        stage=Stage.CHANGE,
+        item="patch",
+        message="a task was given and the patch changes nothing",
+        path="",
+        line=None,
+        base="",
+        head="the same tree as base",
+        reproduce=(),
+    )
+
+
+def _import_errors(checks: Sequence[CheckResult]) -> Iterator[Cause]:
+    for item in _caused(checks, IMPORTS):
+        if item.base is Outcome.PASSED and item.head in BAD:
+            yield _cause(Rule.IMPORT_ERROR, Stage.EXECUTION, item, f"{item.id} fails since the patch")
+
+
+def _regression_causes(checks: Sequence[CheckResult]) -> Iterator[Cause]:
+    for item in _regressions(checks):
+        if not item.contested and not item.self_hosted:
+            yield _cause(Rule.REGRESSION, Stage.EXECUTION, item, f"{item.id} passed before the patch")
+
+
+def _regressions(checks: Sequence[CheckResult]) -> Iterator[Item]:
+    for item in _caused(checks, SUITE):
+        if item.base is Outcome.PASSED and item.head in BAD:
+            yield item
+
+
+def _caused(checks: Sequence[CheckResult], check_id: str) -> Iterator[Item]:
+    for check in checks:
+        if check.id == check_id:
+            yield from (i for i in check.items if i.attribution is Attribution.PATCH_CAUSED)
+
+
+def _cause(rule: Rule, stage: Stage, item: Item, message: str) -> Cause:
+    path, line = _place(item)
+    return Cause(
+        rule=rule,
+        stage=stage,
+        item=item.id,
+        message=message,
+        path=path,
+        line=line,
+        base=_told(item, item.base, (Side.BASE, Side.BASE_HEAD)),
+        head=_told(item, item.head, (Side.HEAD, Side.HEAD_HEAD)),
+        reproduce=(),
+    )
+
+
+def _place(item: Item) -> tuple[str, int | None]:
+    for run in item.runs:
+        if run.side in (Side.HEAD, Side.HEAD_HEAD) and run.failure and run.failure.frame:
+            path, _, line = run.failure.frame.rpartition(":")
+            return (path, int(line)) if line.isdigit() else (run.failure.frame, None)
+    return "", None
+
+
+def _told(item: Item, outcome: Outcome, sides: tuple[Side, ...]) -> str:
+    runs = [run for run in item.runs if run.side in sides and run.outcome is not Outcome.NOT_RUN]
+    text = f"{outcome.value} ({len(runs)} of {len(runs)} runs)" if outcome is not Outcome.MIXED else "mixed"
+    failure = next((run.failure for run in runs if run.failure), None)
+    if failure is None:
+        return text
+    return f"{text}: {_failure_words(failure.exception, failure.message)}"
+
+
+def _failure_words(exception: str, message: str) -> str:
+    first = message.strip().splitlines()[0] if message.strip() else ""
+    return f"{exception}: {first}" if exception and first else exception or first or "no message"
+
+
+# ------------------------------------------------------------------ the official suite
+
+
+def _official(checks: Sequence[CheckResult]) -> tuple[Verdict, list[Cause]] | None:
+    """Both ways, and only if both parts ran whole; None leaves the case open.
+
+    An id that is wrong on base for PASS_TO_PASS cannot speak about the patch and is left out here
+    (it is in the evidence). A FAIL_TO_PASS id speaks by what it does on head alone.
+    """
+    parts = {c.id: c for c in checks if c.id in (FAIL_TO_PASS, PASS_TO_PASS)}
+    if len(parts) != 2 or any(c.state in _UNBELIEVABLE for c in parts.values()):
+        return None
+    wanted, kept = parts[FAIL_TO_PASS].items, parts[PASS_TO_PASS].items
+    causes = [
+        _cause(Rule.OFFICIAL_SUITE, Stage.OFFICIAL, item, f"{item.id} should pass and does not")
+        for item in wanted
+        if item.head in BAD and _stable(item, item.head)
+    ]
+    causes += [
+        _cause(Rule.OFFICIAL_SUITE, Stage.OFFICIAL, item, f"{item.id} passed before the patch")
+        for item in kept
+        if item.base is Outcome.PASSED and item.head in BAD and item.attribution is Attribution.PATCH_CAUSED
+    ]
+    if causes:
+        return Verdict.REJECT, causes
+    speaking = [*wanted, *(item for item in kept if item.base is Outcome.PASSED)]
+    if wanted and all(item.head is Outcome.PASSED for item in speaking):
+        return Verdict.ACCEPT, []
+    return None
+
+
+def _stable(item: Item, outcome: Outcome) -> bool:
+    on_head: list[ItemRun] = [run for run in item.runs if run.side in (Side.HEAD, Side.HEAD_HEAD)]
+    told = [run for run in on_head if run.outcome is not Outcome.NOT_RUN]
+    return len(told) >= 2 and all(run.outcome is outcome for run in told)
+
+
+# ------------------------------------------------------------------ evidence
+
+
+def _evidence(checks: Sequence[CheckResult], policy: Policy) -> Iterator[Evidence]:
+    for check in checks:
+        if check.state is not RunState.COMPLETE:
+            yield _about_check(check)
+        for item in check.items:
+            text = _item_text(item, policy)
+            if text:
+                yield Evidence(
+                    id=finding_id(check.id, item.id, text),
+                    kind=EvidenceKind.GROUNDED,
+                    state=item.attribution.value,
+                    text=text,
+                    stage=check.stage,
+                    items=(item.id,),
+                )
+
+
+def _about_check(check: CheckResult) -> Evidence:
+    text = f"{check.id}: {check.state.value}, so it decides nothing: {check.why}"
+    return Evidence(
+        id=finding_id(check.id, "", text),
+        kind=EvidenceKind.GROUNDED,
+        state=check.state.value,
+        text=text,
+        stage=check.stage,
+    )
+
+
+def _item_text(item: Item, policy: Policy) -> str:
+    sides = f"{item.id}: {item.base.value} on base, {item.head.value} on head"
+    match item.attribution:
+        case Attribution.PATCH_CAUSED if item.head in BAD:
+            return f"{sides}{_weight(item, policy)}"
+        case Attribution.PATCH_CAUSED if item.head is Outcome.SKIPPED:
+            return f"{sides}: newly skipped"
+        case Attribution.FLAKY:
+            return f"{sides}: flaky, decides nothing"
+        case _:
+            return ""
+
+
+def _weight(item: Item, policy: Policy) -> str:
+    failure = next((run.failure for run in reversed(item.runs) if run.failure), None)
+    words = f" ({_failure_words(failure.exception, failure.message)})" if failure else ""
+    if item.contested:
+        return f"{words}; contested: {item.note}"
+    if item.self_hosted:
+        return f"{words}; the repository is its own test runner, so this decides nothing alone"
+    if policy.regression is RegressionRule.CORROBORATED:
+        return f"{words}; alone this may be the change that was asked for"
+    return words
