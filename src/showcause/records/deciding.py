@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from showcause.records.base import Record
+import msgspec
+
 from showcause.records.patch import FileChange
 from showcause.records.running import Failure, Loaded, Outcome, RunState, SandboxReport, Side
 
@@ -41,7 +42,7 @@ class Attribution(StrEnum):
     UNATTRIBUTED = "unattributed"
 
 
-class ItemRun(Record):
+class ItemRun(msgspec.Struct, frozen=True, kw_only=True):
     """One run of one item."""
 
     side: Side
@@ -51,7 +52,7 @@ class ItemRun(Record):
     duration_s: float = 0.0
 
 
-class Item(Record):
+class Item(msgspec.Struct, frozen=True, kw_only=True):
     """One item on both sides. `base` and `head` sum up `runs`; they are `mixed` where runs disagree."""
 
     id: str
@@ -73,7 +74,7 @@ class Stage(StrEnum):
     REVIEWER = "reviewer"
 
 
-class CheckResult(Record):
+class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
     """What one check told. `state` is the worst of its runs; only `complete` ones may decide."""
 
     id: str
@@ -88,7 +89,7 @@ class CheckResult(Record):
     leaked: int = 0
 
 
-class NotChecked(Record):
+class NotChecked(msgspec.Struct, frozen=True, kw_only=True):
     """Something left out, and why. `caps` means the verdict can be no better than `uncertain`."""
 
     what: str
@@ -96,7 +97,7 @@ class NotChecked(Record):
     caps: bool = False
 
 
-class Tampering(Record):
+class Tampering(msgspec.Struct, frozen=True, kw_only=True):
     """An edit of the patch to what judges it."""
 
     path: str
@@ -141,14 +142,14 @@ class RegressionRule(StrEnum):
     EVIDENCE = "evidence"
 
 
-class Policy(Record):
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """What the gate may decide on (`[gate]`)."""
 
     name: str = "default"
     regression: RegressionRule = RegressionRule.CORROBORATED
 
 
-class Cause(Record):
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """A finding that licenses a rejection. `reproduce` is an argv list that shows it again."""
 
     rule: Rule
@@ -168,7 +169,7 @@ class EvidenceKind(StrEnum):
     GROUNDED = "grounded"
 
 
-class Evidence(Record):
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that was seen. `id` is stable: a digest of rule, path and normalised text."""
 
     id: str
@@ -179,7 +180,7 @@ class Evidence(Record):
     items: tuple[str, ...] = ()
 
 
-class Decision(Record):
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """What the gate says. `verdict` is None for undecided: the gate has no other default."""
 
     verdict: Verdict | None
@@ -188,7 +189,7 @@ class Decision(Record):
     evidence: tuple[Evidence, ...]
 
 
-class BoundTo(Record):
+class BoundTo(msgspec.Struct, frozen=True, kw_only=True):
     """What a verdict holds for. One byte changes: no verdict."""
 
     base_tree: str
@@ -197,7 +198,7 @@ class BoundTo(Record):
     policy: str
 
 
-class ReviewRecord(Record):
+class ReviewRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Everything one review found; the body of its receipt."""
 
     verdict: Verdict | None
