@@ -5,6 +5,7 @@ Paths are repository-relative text as `os.fsdecode` gives it (undecodable bytes 
 `showcause.canon.printable` turns them into text for people. Times are seconds, sizes bytes.
 """
 
+from showcause.records.base import Record
 from showcause.records.deciding import (
     Attribution,
     BoundTo,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-import msgspec
-
+from showcause.records.base import Record
 from showcause.records.patch import FileChange
 from showcause.records.running import Failure, Loaded, Outcome, RunState, SandboxReport, Side
 
@@ -42,7 +41,7 @@ class Attribution(StrEnum):
     UNATTRIBUTED = "unattributed"
 
 
-class ItemRun(msgspec.Struct, frozen=True, kw_only=True):
+class ItemRun(Record, frozen=True, kw_only=True):
     """One run of one item."""
 
     side: Side
@@ -52,7 +51,7 @@ class ItemRun(msgspec.Struct, frozen=True, kw_only=True):
     duration_s: float = 0.0
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class Item(Record, frozen=True, kw_only=True):
     """One item on both sides. `base` and `head` sum up `runs`; they are `mixed` where runs disagree."""
 
     id: str
@@ -74,7 +73,7 @@ class Stage(StrEnum):
     REVIEWER = "reviewer"
 
 
-class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
+class CheckResult(Record, frozen=True, kw_only=True):
     """What one check told. `state` is the worst of its runs; only `complete` ones may decide."""
 
     id: str
@@ -89,7 +88,7 @@ class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
     leaked: int = 0
 
 
-class NotChecked(msgspec.Struct, frozen=True, kw_only=True):
+class NotChecked(Record, frozen=True, kw_only=True):
     """Something left out, and why. `caps` means the verdict can be no better than `uncertain`."""
 
     what: str
@@ -97,7 +96,7 @@ class NotChecked(msgspec.Struct, frozen=True, kw_only=True):
     caps: bool = False
 
 
-class Tampering(msgspec.Struct, frozen=True, kw_only=True):
+class Tampering(Record, frozen=True, kw_only=True):
     """An edit of the patch to what judges it."""
 
     path: str
@@ -142,14 +141,14 @@ class RegressionRule(StrEnum):
     EVIDENCE = "evidence"
 
 
-class Policy(msgspec.Struct, frozen=True, kw_only=True):
+class Policy(Record, frozen=True, kw_only=True):
     """What the gate may decide on (`[gate]`)."""
 
     name: str = "default"
     regression: RegressionRule = RegressionRule.CORROBORATED
 
 
-class Cause(msgspec.Struct, frozen=True, kw_only=True):
+class Cause(Record, frozen=True, kw_only=True):
     """A finding that licenses a rejection. `reproduce` is an argv list that shows it again."""
 
     rule: Rule
@@ -169,7 +168,7 @@ class EvidenceKind(StrEnum):
     GROUNDED = "grounded"
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+class Evidence(Record, frozen=True, kw_only=True):
     """One thing that was seen. `id` is stable: a digest of rule, path and normalised text."""
 
     id: str
@@ -180,7 +179,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[str, ...] = ()
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
+class Decision(Record, frozen=True, kw_only=True):
     """What the gate says. `verdict` is None for undecided: the gate has no other default."""
 
     verdict: Verdict | None
@@ -189,7 +188,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...]
 
 
-class BoundTo(msgspec.Struct, frozen=True, kw_only=True):
+class BoundTo(Record, frozen=True, kw_only=True):
     """What a verdict holds for. One byte changes: no verdict."""
 
     base_tree: str
@@ -198,7 +197,7 @@ class BoundTo(msgspec.Struct, frozen=True, kw_only=True):
     policy: str
 
 
-class ReviewRecord(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewRecord(Record, frozen=True, kw_only=True):
     """Everything one review found; the body of its receipt."""
 
     verdict: Verdict | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-import msgspec
+from showcause.records.base import Record
 
 __all__ = ["ChangeKind", "FileChange", "Patch"]
 
@@ -23,7 +23,7 @@ class ChangeKind(StrEnum):
     BINARY = "binary"
 
 
-class FileChange(msgspec.Struct, frozen=True, kw_only=True):
+class FileChange(Record, frozen=True, kw_only=True):
     """One changed path. Modes are git's octal text; an object id of all zeros means absent."""
 
     path: str
@@ -38,7 +38,7 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True):
     is_binary: bool
 
 
-class Patch(msgspec.Struct, frozen=True, kw_only=True):
+class Patch(Record, frozen=True, kw_only=True):
     """The difference base -> head as bytes, with the inventory of every changed path."""
 
     data: bytes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-import msgspec
+from showcause.records.base import Record
 
 __all__ = [
     "Enforced",
@@ -77,7 +77,7 @@ class Origin(StrEnum):
     NONE = "none"
 
 
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
+class Failure(Record, frozen=True, kw_only=True):
     """How one item failed. `frame` is `path:line` of the raising frame, repository-relative if inside."""
 
     kind: FailureKind
@@ -87,7 +87,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     origin: Origin = Origin.NONE
 
 
-class TestResult(msgspec.Struct, frozen=True, kw_only=True):
+class TestResult(Record, frozen=True, kw_only=True):
     """One item's end in one run. `told_by` names the event that told it."""
 
     __test__ = False  # not a test class
@@ -108,7 +108,7 @@ class LoadedState(StrEnum):
     NOT_LOADED = "not_loaded"  # touched by the patch, never imported in this run
 
 
-class Loaded(msgspec.Struct, frozen=True, kw_only=True):
+class Loaded(Record, frozen=True, kw_only=True):
     """What a run loaded for one path that the patch touches."""
 
     path: str
@@ -129,7 +129,7 @@ class RunState(StrEnum):
     CANCELLED = "cancelled"
 
 
-class RunReport(msgspec.Struct, frozen=True, kw_only=True):
+class RunReport(Record, frozen=True, kw_only=True):
     """One run of one runner on one side. Counts in = counts out: every asked id has a result."""
 
     side: Side
@@ -151,14 +151,14 @@ class Enforcement(StrEnum):
     NONE = "none"
 
 
-class Enforced(msgspec.Struct, frozen=True, kw_only=True):
+class Enforced(Record, frozen=True, kw_only=True):
     """One property of the sandbox, as found by doing."""
 
     state: Enforcement
     why: str
 
 
-class SandboxReport(msgspec.Struct, frozen=True, kw_only=True):
+class SandboxReport(Record, frozen=True, kw_only=True):
     """What really confined the runs of a review. `level` is 1 (best) to 4 (none): see DESIGN of docs."""
 
     level: int

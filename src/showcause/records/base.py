@@ -1,0 +1,12 @@
+"""The base of all nouns."""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["Record"]
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """Immutable, keyword-only, comparable by value. Subclasses repeat `frozen=True, kw_only=True`:
+    msgspec inherits both, type checkers want to read them."""
