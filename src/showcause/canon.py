@@ -22,7 +22,10 @@ def printable(text: str) -> str:
     """`text` with undecodable bytes (surrogates of `os.fsdecode`) written as `\\xNN`."""
     if text.isascii():
         return text
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte: from a JSON escape, say
+        return text.encode("utf-8", "backslashreplace").decode()
 
 
 def plain(value: Any) -> Any:
@@ -58,9 +61,14 @@ def digest_record(value: Any) -> str:
 
 
 _VOLATILE = (
+    (re.compile(r"\x1b\[[0-9;]*[A-Za-z]"), ""),
     (re.compile(r"0x[0-9a-fA-F]{4,}"), "0x"),
-    (re.compile(r"/tmp/[^\s'\":,)]+"), "/tmp/"),
+    (re.compile(r"/(tmp|var/folders)/[^\s'\":,)]+"), "/tmp/"),
+    (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<uuid>"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?"), "<date>"),
+    (re.compile(r"\b\d\d:\d\d:\d\d(\.\d+)?\b"), "<date>"),
     (re.compile(r"\b\d+(\.\d+)?( ?(ms|s|sec|seconds))\b"), "<time>"),
+    (re.compile(r"(\.\w+:|\bline |\bpid )\d+\b"), r"\1<n>"),
     (re.compile(r"\s+"), " "),
 )
 
@@ -68,8 +76,8 @@ _VOLATILE = (
 def finding_id(rule: str, path: str, text: str) -> str:
     """A stable id for one finding: the same on every run over the same trees.
 
-    Addresses, temporary paths and durations in `text` are levelled first, so that they do not make
-    an old finding look new.
+    What changes from run to run in `text` (addresses, temporary paths, times, line numbers) is levelled
+    first, so that it does not make an old finding look new.
     """
     for pattern, instead in _VOLATILE:
         text = pattern.sub(instead, text)

@@ -8,5 +8,5 @@ __all__ = ["Record"]
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """Immutable, keyword-only, comparable by value. Subclasses repeat `frozen=True, kw_only=True`:
-    msgspec inherits both, type checkers want to read them."""
+    """Immutable, comparable by value. Subclasses repeat `frozen=True, kw_only=True`: msgspec does not
+    inherit the second, and type checkers want to read both."""
