@@ -198,7 +198,11 @@ class BoundTo(Record, frozen=True, kw_only=True):
 
 
 class ReviewRecord(Record, frozen=True, kw_only=True):
-    """Everything one review found; the body of its receipt."""
+    """Everything one review found; the body of its receipt.
+
+    `overrides` are the settings of the command line as JSON texts, `official` the digest of the official
+    suite: with the trees they are what it takes to run a cause again.
+    """
 
     verdict: Verdict | None
     ended: Ended
@@ -218,3 +222,5 @@ class ReviewRecord(Record, frozen=True, kw_only=True):
     environment: str
     started: str
     wall_s: float
+    overrides: dict[str, str] = {}
+    official: str = ""

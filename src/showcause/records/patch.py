@@ -54,4 +54,5 @@ class Patch(Record, frozen=True, kw_only=True):
     @property
     def paths(self) -> frozenset[str]:
         """Every path that differs between base and head, old names of renames included."""
-        return frozenset(path for change in self.changes for path in (change.path, change.old_path) if path)
+        gone = {change.old_path for change in self.changes if change.kind is ChangeKind.RENAMED}
+        return frozenset({change.path for change in self.changes} | gone)

@@ -1,20 +1,12 @@
-"""The only door that starts processes.
-
-`run` gives a command a finite standard input (empty unless bytes are given), a required limit, only
-the environment that was named, and returns once the whole tree of processes it started is dead.
-Output is always drained; of each stream the head, the tail and the byte count are kept.
-"""
+"""What is started, what is kept of its output, and how it ended."""
 
 from __future__ import annotations
 
-import threading
 from enum import StrEnum
 
 import msgspec
 
-from showcause.clock import Deadline
-
-__all__ = ["Command", "Finished", "How", "Reap", "Stream", "run"]
+__all__ = ["Command", "Finished", "How", "Reap", "Stream"]
 
 
 class Reap(StrEnum):
@@ -65,7 +57,8 @@ class How(StrEnum):
 
 class Finished(msgspec.Struct, frozen=True, kw_only=True):
     """How a command ended. `exit_status` is set only for `exited`; `leaked` counts processes of its
-    tree that were still there after it was over (always 0, or the machine is not as promised)."""
+    tree that were still there after it was over (always 0, or the machine is not as promised).
+    `stdin_accepted` counts the bytes that the command's pipe took, read or not."""
 
     argv: tuple[str, ...]
     how: How
@@ -77,8 +70,3 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
     wall_s: float
     leaked: int
     why: str = ""
-
-
-def run(command: Command, *, deadline: Deadline | None = None, cancel: threading.Event | None = None) -> Finished:
-    """Run `command` to its end, or to the earlier of its own limit and `deadline`, or until `cancel`."""
-    raise NotImplementedError

@@ -1,0 +1,346 @@
+"""Where a check does its work: it makes one plan run on two sides at once, and joins what they tell.
+
+A plan is run once on each side; ids that differ are run again, alone, until `repeats` runs a side
+are there. A test that ends the interpreter or never ends is set aside, and the rest run without it,
+so that one such test does not silence a suite. Every run is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import msgspec
+
+from showcause import process
+from showcause.attribution import BAD, attribute, differing, worst_state
+from showcause.canon import digest_record
+from showcause.checks.running import Running
+from showcause.clock import Deadline
+from showcause.errors import Cancelled
+from showcause.project import Project
+from showcause.records import (
+    CheckResult,
+    Item,
+    NotChecked,
+    Outcome,
+    Record,
+    RunReport,
+    RunState,
+    Side,
+    Stage,
+)
+from showcause.runners import RUNNERS, Job
+from showcause.sandbox import Confinement, Network, Sandbox, setup_failure
+from showcause.settings import Settings
+from showcause.store import BaseKey, Store
+from showcause.trees import Export, SurfaceKind, Trees, disk_digest, export, make_layer
+
+__all__ = ["GRACE_S", "Kit", "Plan", "Workbench"]
+
+GRACE_S = 20.0
+"""Seconds that a run may last beyond its budget: start, collection, and the test that is under way."""
+
+_SET_ASIDE_ROUNDS = 2
+
+
+class Plan(Record, frozen=True, kw_only=True):
+    """What a check wants run. `select`, `expect`, `skip` and `config` as in `runners.Job`.
+
+    Ids that differ are repeated; with `repeat_failures` those that do not pass on head are too.
+    """
+
+    check: str
+    stage: Stage
+    runner: str
+    select: tuple[str, ...]
+    budget_s: float
+    repeats: int
+    repeat_failures: bool = False
+    expect: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    config: tuple[str, ...] = ()
+    workdir: str = ""
+
+
+class _Run(Record, frozen=True, kw_only=True):
+    """A run that is over, and the job it was, so that its report can be asked for once more."""
+
+    runner: str
+    job: Job
+    finished: process.Finished
+    refused: str
+
+
+class Kit(Record, frozen=True, kw_only=True):
+    """What all runs of a review share. `surface` lists the files of base that belong to its tests;
+    without `use_cache` base runs anew, whatever the store remembers."""
+
+    sandbox: Sandbox
+    project: Project
+    running: Running
+    settings: Settings
+    store: Store
+    deadline: Deadline
+    cancel: threading.Event
+    surface: tuple[str, ...] = ()
+    say: Callable[[str], None] = lambda _line: None
+    use_cache: bool = True
+
+
+class Workbench:
+    """The trees of one review on disk, below `folder`, and runs in them."""
+
+    def __init__(self, trees: Trees, kit: Kit, folder: str) -> None:
+        self.trees = trees
+        self.kit = kit
+        self.folder = folder
+        self._inside = self._copy_inside()
+        self._lock = threading.Lock()
+        self._places: dict[Side, str] = {}
+        self._first_export: Export | None = None
+        self._notes: dict[str, NotChecked] = {}
+        self._runs = 0
+
+    # -------------------------------------------------------------- for checks
+
+    def with_trees(self, trees: Trees, name: str) -> Workbench:
+        """A bench with the same kit over other trees, in the folder `name` of this one."""
+        folder = os.path.join(self.folder, name)
+        os.mkdir(folder)
+        return Workbench(trees, self.kit, folder)
+
+    @property
+    def not_checked(self) -> tuple[NotChecked, ...]:
+        """What making the trees left out."""
+        return tuple(self._notes.values())
+
+    def compare(
+        self,
+        plan: Plan,
+        *,
+        base: Side = Side.BASE,
+        head: Side = Side.HEAD,
+        contested: Callable[[str], str] = lambda _id: "",
+        self_hosted: bool = False,
+    ) -> CheckResult:
+        """Run `plan` on both sides as the module says. Raises Cancelled, and SandboxFault."""
+        told, main = self._first_round(plan, base, head)
+        join = partial(attribute, contested=contested, self_hosted=self_hosted)
+        items = join(told[base], told[head])
+        for number in range(1, plan.repeats):
+            again = _again(items, plan)
+            if not again:
+                break
+            self.kit.say(f"{plan.check}: {len(again)} differ, run {number + 1} of each")
+            repeat = msgspec.structs.replace(plan, select=again, expect=again, skip=())
+            for side, report in self._both(repeat, base, head, number).items():
+                told[side].append(report)
+            items = join(told[base], told[head])
+        reports = [*told[base], *told[head]]
+        worst = self._worst(main, reports)
+        return CheckResult(
+            id=plan.check,
+            stage=plan.stage,
+            version=RUNNERS[plan.runner].version,
+            state=worst.state,
+            why=worst.why,
+            items=items,
+            loaded=main[head].loaded,
+            argv=main[head].argv,
+            wall_s=round(sum(report.wall_s for report in reports), 3),
+            leaked=sum(report.leaked for report in reports),
+        )
+
+    # -------------------------------------------------------------- rounds
+
+    def _first_round(
+        self, plan: Plan, base: Side, head: Side
+    ) -> tuple[dict[Side, list[RunReport]], dict[Side, RunReport]]:
+        """All runs by side, and of each side the one that speaks for the whole plan."""
+        main = self._both(plan, base, head, 0)
+        told = {side: [report] for side, report in main.items()}
+        for _ in range(_SET_ASIDE_ROUNDS):
+            ended_early = [side for side in main if _killers(main[side])]
+            if not ended_early:
+                break
+            skip = {side: _killers_of(told[side]) for side in ended_early}
+            expect = _ids(told[base])
+            for side in ended_early:
+                without = msgspec.structs.replace(plan, skip=skip[side], expect=expect)
+                main[side] = self._report(self._execute(without, side))
+                told[side].append(main[side])
+        return told, main
+
+    def _both(self, plan: Plan, base: Side, head: Side, number: int) -> dict[Side, RunReport]:
+        """One run a side, both at once; base's from the store if it was made before.
+
+        Head must account for every id that base knows: a test whose file cannot be collected any
+        more has no id of its own there.
+        """
+        key = self._cache_key(plan, base, number)
+        cached = self.kit.store.cache_get(key) if self.kit.use_cache else None
+        wanted = (head,) if cached else (base, head)
+        with ThreadPoolExecutor(len(wanted)) as pool:
+            runs = dict(zip(wanted, pool.map(partial(self._execute, plan), wanted), strict=True))
+        on_base = cached[0] if cached else self._report(runs[base])
+        if not cached and on_base.state is RunState.COMPLETE:
+            self.kit.store.cache_put(key, (on_base,))
+        on_head = self._report(runs[head], expect=tuple(result.id for result in on_base.results))
+        return {base: on_base, head: on_head}
+
+    def _cache_key(self, plan: Plan, side: Side, number: int) -> BaseKey:
+        touched = self._touched_names()
+        told = [plan, number, touched, self.kit.sandbox.report.tree, str(self.kit.settings.sandbox.network)]
+        return BaseKey(
+            tree=self.trees.composite_id(side),
+            check=f"{plan.check}:{digest_record(told)[:32]}",
+            version=RUNNERS[plan.runner].version,
+            environment=self.kit.project.digest,
+        )
+
+    @staticmethod
+    def _worst(main: dict[Side, RunReport], reports: Sequence[RunReport]) -> RunReport:
+        """A run that may not be believed spoils all; otherwise the runs that speak for the whole plan."""
+        spoilt = [r for r in reports if r.state in (RunState.ENVIRONMENT, RunState.TAMPERED)]
+        worst = worst_state([*spoilt, *main.values()])
+        assert worst is not None, "a comparison without runs"
+        return worst
+
+    # -------------------------------------------------------------- one run
+
+    def _execute(self, plan: Plan, side: Side) -> _Run:
+        place = self._place(side)
+        with self._lock:
+            self._runs += 1
+            out_dir = os.path.join(self.folder, f"out-{self._runs}")
+        os.mkdir(out_dir)
+        job = self._job(plan, side, place, out_dir)
+        launch = RUNNERS[plan.runner].launch(job)
+        command = process.Command(
+            argv=launch.argv, cwd=launch.cwd, env=launch.env, limit_s=plan.budget_s + GRACE_S
+        )
+        confined = self.kit.sandbox.confine(command, self._confinement(job, place))
+        finished = process.run(confined, deadline=self.kit.deadline, cancel=self.kit.cancel)
+        if finished.how is process.How.CANCELLED:
+            raise Cancelled("interrupted")
+        return _Run(runner=plan.runner, job=job, finished=finished, refused=setup_failure(finished))
+
+    def _report(self, run: _Run, expect: tuple[str, ...] = ()) -> RunReport:
+        wanted = tuple(dict.fromkeys((*run.job.expect, *expect)))
+        job = msgspec.structs.replace(run.job, expect=wanted)
+        report = RUNNERS[run.runner].report(job, run.finished)
+        shutil.rmtree(run.job.out_dir, ignore_errors=True)
+        if run.refused:
+            why = f"the sandbox could not start the run: {run.refused}"
+            return msgspec.structs.replace(report, state=RunState.ENVIRONMENT, why=why)
+        return report
+
+    def _job(self, plan: Plan, side: Side, place: str, out_dir: str) -> Job:
+        return Job(
+            side=side,
+            root=self._root(place),
+            python=self.kit.project.python,
+            select=plan.select,
+            expect=plan.expect,
+            skip=plan.skip,
+            touched=self._touched(side),
+            surface=self.kit.surface,
+            sources=self.kit.project.sources,
+            out_dir=out_dir,
+            inside_dir=self._inside,
+            nonce=os.urandom(8).hex(),
+            budget_s=plan.budget_s,
+            workdir=plan.workdir,
+            config=plan.config,
+            extra_env=dict(self.kit.settings.suite.env),
+        )
+
+    def _confinement(self, job: Job, place: str) -> Confinement:
+        limits = self.kit.settings.sandbox
+        top = self.trees.repo.top
+        layers = (place, top) if self._overlays else (place,)
+        common = self.trees.repo.common_dir
+        git = () if _below(common, top) else (common,)
+        return Confinement(
+            target=job.root,
+            layers=layers,
+            readable=(*self.kit.project.mounts, *git, job.inside_dir, *limits.readable),
+            writable=(job.out_dir,),
+            network=Network(limits.network),
+            memory_bytes=limits.memory_mb << 20,
+            processes=limits.processes,
+            upper_bytes=limits.upper_mb << 20,
+        )
+
+    # -------------------------------------------------------------- trees on disk
+
+    @property
+    def _overlays(self) -> bool:
+        return self.kit.sandbox.report.tree == "overlay"
+
+    def _root(self, place: str) -> str:
+        return self.trees.repo.top if self._overlays else place
+
+    def _place(self, side: Side) -> str:
+        """The folder of a side: its layer, or its whole copy. Made once."""
+        with self._lock:
+            if side not in self._places:
+                self._places[side] = self._make(side, os.path.join(self.folder, f"tree-{side.value}"))
+            return self._places[side]
+
+    def _make(self, side: Side, folder: str) -> str:
+        if self._overlays:
+            return make_layer(self.trees, side, folder).folder
+        made = export(self.trees, side, folder, like=self._first_export)
+        self._first_export = self._first_export or made
+        self._notes |= {note.what: note for note in made.not_checked}
+        return made.folder
+
+    def _touched_names(self) -> list[str]:
+        """What provenance is asked for: the Python sources that the patch touches."""
+        kinds = self.trees.surface
+        names = (path for path in self.trees.patch.paths if path.endswith(".py"))
+        return sorted(path for path in names if kinds.get(path, SurfaceKind.NONE) is SurfaceKind.NONE)
+
+    def _touched(self, side: Side) -> dict[str, str]:
+        place, is_export = self._place(side), not self._overlays
+        return {
+            path: disk_digest(self.trees, side, path, place, is_export=is_export)
+            for path in self._touched_names()
+        }
+
+    def _copy_inside(self) -> str:
+        """Our own side of the runners, away from the checkout: it may be the very tree under review."""
+        folder = os.path.join(self.folder, "inside")
+        source = os.path.join(os.path.dirname(os.path.dirname(__file__)), "runners", "inside")
+        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
+        return folder
+
+
+def _again(items: Sequence[Item], plan: Plan) -> tuple[str, ...]:
+    failing = (item.id for item in items if plan.repeat_failures and item.head in BAD)
+    return tuple(dict.fromkeys((*differing(items), *failing)))
+
+
+def _killers(report: RunReport) -> tuple[str, ...]:
+    """Ids during which a run ended before its time."""
+    if report.state not in (RunState.CRASHED, RunState.TIMEOUT):
+        return ()
+    return tuple(r.id for r in report.results if r.outcome in (Outcome.CRASHED, Outcome.TIMEOUT))
+
+
+def _killers_of(reports: Sequence[RunReport]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(item for report in reports for item in _killers(report)))
+
+
+def _ids(reports: Sequence[RunReport]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(result.id for report in reports for result in report.results))
+
+
+def _below(path: str, top: str) -> bool:
+    return os.path.commonpath([os.path.realpath(path), os.path.realpath(top)]) == os.path.realpath(top)

@@ -1,0 +1,139 @@
+"""The order of the checks, and nothing else: trees in, check results out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from showcause.checks.imports import imports_check
+from showcause.checks.official import OfficialSuite, official_check
+from showcause.checks.suite import choose_tests, durations_of, left_out, suite_check
+from showcause.checks.workbench import Kit, Workbench
+from showcause.records import (
+    ChangeKind,
+    CheckResult,
+    LoadedState,
+    NotChecked,
+    Outcome,
+    Record,
+    Tampering,
+)
+from showcause.trees import SurfaceKind, TreeReader, Trees
+
+__all__ = ["Findings", "examine", "tampering"]
+
+_COMPILED = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".pyx", ".pxd", ".rs", ".go", ".f", ".f90")
+_NAMED = 20
+
+
+class Findings(Record, frozen=True, kw_only=True):
+    """What the checks told, and what they left out."""
+
+    checks: tuple[CheckResult, ...]
+    not_checked: tuple[NotChecked, ...]
+
+
+def examine(
+    trees: Trees,
+    reader: TreeReader,
+    kit: Kit,
+    folder: str,
+    *,
+    official: OfficialSuite | None,
+    budget_s: float,
+) -> Findings:
+    """Run every check that applies to the patch. Raises Cancelled and EnvironmentFault."""
+    bench = Workbench(trees, kit, folder)
+    checks: list[CheckResult] = []
+    missing: list[NotChecked] = [*trees.not_checked, *_not_built(trees, kit)]
+    if official is not None:
+        kit.say("official suite")
+        checks += official_check(bench, official, budget_s=budget_s)
+    modules = _importable(trees)
+    if modules:
+        kit.say(f"importing {len(modules)} touched modules")
+        checks.append(imports_check(bench, modules))
+    suite, notes = _suite(bench, reader, budget_s)
+    checks += suite
+    missing += notes
+    missing += _not_loaded(checks)
+    return Findings(checks=tuple(checks), not_checked=(*missing, *bench.not_checked))
+
+
+def _suite(
+    bench: Workbench, reader: TreeReader, budget_s: float
+) -> tuple[list[CheckResult], list[NotChecked]]:
+    selection = choose_tests(bench, reader, budget_s=budget_s)
+    if not selection.selected:
+        why = "no test file leads to the change" if selection.left_out else "the base tree has no test files"
+        return [], [NotChecked(what="the project's tests", why=why)]
+    bench.kit.say(
+        f"running {len(selection.selected)} test files before and after, with {bench.kit.running.runner}"
+    )
+    result = suite_check(bench, selection, policy=bench.kit.settings.policy, budget_s=budget_s)
+    bench.kit.store.durations_put(durations_of(bench, selection, result))
+    return [result], list(left_out(selection, result))
+
+
+def _importable(trees: Trees) -> tuple[str, ...]:
+    """Touched Python sources that both trees have under the same name."""
+    return tuple(
+        change.path
+        for change in trees.patch.changes
+        if change.path.endswith(".py")
+        and change.kind in (ChangeKind.MODIFIED, ChangeKind.MODE, ChangeKind.BINARY)
+        and trees.surface.get(change.path, SurfaceKind.NONE) is SurfaceKind.NONE
+    )
+
+
+def _not_built(trees: Trees, kit: Kit) -> Iterator[NotChecked]:
+    compiled = sorted(path for path in trees.patch.paths if path.endswith(_COMPILED))
+    if compiled:
+        shown = ", ".join(compiled[:3])
+        yield NotChecked(
+            what=f"compiled sources: {shown}", why="not built: there is no [suite] build command"
+        )
+
+
+def _not_loaded(checks: list[CheckResult]) -> Iterator[NotChecked]:
+    """Touched sources that no run of any check loaded."""
+    seen: dict[str, bool] = {}
+    for check in checks:
+        for loaded in check.loaded:
+            is_loaded = loaded.state is not LoadedState.NOT_LOADED
+            seen[loaded.path] = seen.get(loaded.path, False) or is_loaded
+    for path, is_loaded in seen.items():
+        if not is_loaded:
+            yield NotChecked(what=path, why="no run loaded it")
+
+
+def tampering(trees: Trees) -> tuple[Tampering, ...]:
+    """Edits of the patch to what judges it. Added tests are none; they are the author's testimony."""
+    changes = {change.path: change for change in trees.patch.changes}
+    found = []
+    for path, kind in sorted(trees.surface.items()):
+        change = changes.get(path)
+        is_new = change is not None and change.kind in (ChangeKind.ADDED, ChangeKind.COPIED)
+        if kind is SurfaceKind.NONE or (is_new and kind in (SurfaceKind.TEST, SurfaceKind.TEST_DATA)):
+            continue
+        verb = "deletes" if change is None or change.kind is ChangeKind.DELETED else "edits"
+        verb = "adds" if is_new else verb
+        found.append(Tampering(path=path, what=f"{verb} {_WORDS[kind]}"))
+    return tuple(found)
+
+
+_WORDS = {
+    SurfaceKind.TEST: "an existing test",
+    SurfaceKind.TEST_DATA: "test data",
+    SurfaceKind.CONFTEST: "pytest fixtures or hooks (conftest.py)",
+    SurfaceKind.RUNNER_CONFIG: "the configuration of tests or tools",
+    SurfaceKind.CI: "continuous integration",
+    SurfaceKind.INTERPRETER_HOOK: "code that runs at every start of the interpreter",
+}
+
+
+def settled(checks: tuple[CheckResult, ...]) -> bool:
+    """Whether a second look could not tell more: every check ran whole and nothing was flaky."""
+    return all(
+        check.state.value == "complete" and all(item.head is not Outcome.MIXED for item in check.items)
+        for check in checks
+    )

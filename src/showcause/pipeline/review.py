@@ -1,0 +1,290 @@
+"""One review from request to receipt, from top to bottom."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from showcause import __version__, git
+from showcause.canon import digest, digest_record
+from showcause.checks.official import OfficialSuite, keep_suite, read_suite
+from showcause.checks.running import how_to_run
+from showcause.checks.workbench import GRACE_S, Kit
+from showcause.clock import Deadline, now_text
+from showcause.errors import Cancelled, EnvironmentFault, Unappliable
+from showcause.gate import decide
+from showcause.git import Repo
+from showcause.pipeline.examine import Findings, examine, settled, tampering
+from showcause.pipeline.folder import working_folder
+from showcause.pipeline.intake import WORKTREE, Intake, base_of, take_in
+from showcause.pipeline.request import Request, Reviewed
+from showcause.project import Project, find_project
+from showcause.receipt import exit_status
+from showcause.records import (
+    BoundTo,
+    CheckResult,
+    Decision,
+    Ended,
+    NotChecked,
+    Record,
+    ReviewRecord,
+    SandboxReport,
+    Verdict,
+)
+from showcause.sandbox import find_sandbox
+from showcause.sandbox.identity import sandbox_identity
+from showcause.settings import FILE, PYPROJECT, Settings, load_settings, override
+from showcause.store import About, Started, Store, open_store
+from showcause.trees import TreeReader, Trees, make_trees, moved, surface_files
+
+__all__ = ["STORE_FILE", "review"]
+
+STORE_FILE = "store.sqlite3"
+
+Say = Callable[[str], None]
+
+
+def review(
+    request: Request, *, say: Say = lambda _line: None, cancel: threading.Event | None = None
+) -> Reviewed:
+    """Review a patch; the receipt is stored before this returns.
+
+    An interrupted review, a patch that does not apply, and trouble with the environment that is met
+    after the start end in a receipt of that kind. Raises UsageError and EnvironmentFault for what is
+    wrong before there is anything to review.
+    """
+    began = time.monotonic()
+    repo = git.open_repo(request.directory)
+    base = base_of(repo, request)
+    reader = TreeReader(repo, base.tree)
+    settings = settings_of(reader, request)
+    store = open_store(settings.store.url or os.path.join(repo.private, STORE_FILE))
+    watch = _Watch(say=say, cancel=cancel or threading.Event(), began=began)
+    try:
+        return _Review(repo, request, settings, reader, store, watch).run(base)
+    finally:
+        store.close()
+
+
+def settings_of(reader: TreeReader, request: Request) -> Settings:
+    """The settings as base has them, with those of the command line over them."""
+    held = reader.read((FILE, PYPROJECT))
+    settings = load_settings(held.get(FILE), held.get(PYPROJECT))
+    return override(settings, request.overrides)
+
+
+class _Watch(Record, frozen=True, kw_only=True):
+    """Who looks on: where progress goes, what interrupts, and when it began (monotonic seconds)."""
+
+    say: Say
+    cancel: threading.Event
+    began: float
+
+
+class _Review:
+    """The state that the steps of one review share."""
+
+    def __init__(
+        self,
+        repo: Repo,
+        request: Request,
+        settings: Settings,
+        reader: TreeReader,
+        store: Store,
+        watch: _Watch,
+    ) -> None:
+        self.repo, self.request, self.settings, self.reader = repo, request, settings, reader
+        self.store, self.watch = store, watch
+        self.notes: list[str] = [*settings.notes, *([store.note] if store.note else [])]
+        self.sandbox: SandboxReport | None = None
+        self.official: OfficialSuite | None = None
+
+    def run(self, base: git.Revision) -> Reviewed:
+        try:
+            intake = take_in(self.repo, self.request, base)
+        except Unappliable as error:
+            return self._unappliable(base, str(error))
+        self.notes += intake.notes
+        path = self.request.official or self.settings.suite.official
+        self.official = read_suite(path, self.repo, base.tree) if path else None
+        project = find_project(Path(self.repo.top), self.reader, self.settings)
+        self.notes += project.warnings
+        about = self._about(intake, project)
+        key = self._key(about)
+        found = None if self.request.fresh else self.store.find_settled(key)
+        if found is not None:
+            return Reviewed(receipt=found, from_store=True, notes=tuple(self.notes))
+        started = self.store.start_review(about)
+        record, is_settled = self._record(started, intake, project)
+        receipt = self.store.finish_review(started, record, key if is_settled else "")
+        return Reviewed(receipt=receipt, from_store=False, notes=tuple(self.notes))
+
+    # ---------------------------------------------------------------- what it is about
+
+    def _about(self, intake: Intake, project: Project) -> About:
+        patch = intake.patch
+        bound = BoundTo(
+            base_tree=patch.base_tree,
+            head_tree=patch.head_tree,
+            patch=patch.digest,
+            policy=digest_record(self.settings.policy),
+        )
+        return About(
+            bound_to=bound,
+            issue=digest(self.request.issue) if self.request.issue else "",
+            settings=self.settings.digest,
+            environment=project.digest,
+        )
+
+    def _key(self, about: About) -> str:
+        """What a settled review holds for: one changed byte of any of it asks for a new one."""
+        suite = self.official.digest if self.official else ""
+        told = [about, suite, self.request.budget_s, sandbox_identity(), __version__]
+        return digest_record(told)
+
+    # ---------------------------------------------------------------- the work
+
+    def _record(self, started: Started, intake: Intake, project: Project) -> tuple[ReviewRecord, bool]:
+        """The record, and whether it may answer for equal reviews."""
+        task_given = bool(self.request.issue) or self.official is not None
+        if intake.patch.is_empty:
+            decision = self._decide((), started.id, patch_is_empty=True, task_given=task_given)
+            ended = Ended.DECIDED if decision.verdict else Ended.NOTHING_TO_REVIEW
+            return self._made(started, intake, ended, decision=decision), True
+        trees = make_trees(self.repo, worktree=intake.worktree, patch=intake.patch)
+        try:
+            findings = self._examine(trees, project)
+            there = moved(self.repo, intake.worktree, name=WORKTREE)
+        except Cancelled as error:
+            return self._made(started, intake, Ended.INTERRUPTED, str(error), trees=trees), False
+        except EnvironmentFault as error:
+            why = f"{error} (cure: {error.cure})" if error.cure else str(error)
+            return self._made(started, intake, Ended.ENVIRONMENT, why, trees=trees), False
+        if there:
+            why = f"the checkout changed during the review: {', '.join(there[:3])}"
+            return self._made(started, intake, Ended.MOVED, why, trees=trees, findings=findings), False
+        decision = self._decide(findings.checks, started.id, patch_is_empty=False, task_given=task_given)
+        decision, ended, why = _capped(decision, (*intake.not_checked, *findings.not_checked))
+        made = self._made(started, intake, ended, why, trees=trees, findings=findings, decision=decision)
+        return made, settled(findings.checks)
+
+    def _examine(self, trees: Trees, project: Project) -> Findings:
+        for fault in project.faults:
+            raise fault.error()
+        sandbox = find_sandbox(allow_unsandboxed=self.settings.sandbox.allow_unsandboxed)
+        self.sandbox = sandbox.report
+        budget_s = self.settings.suite.time_budget_s or self.request.budget_s
+        kit = Kit(
+            sandbox=sandbox,
+            project=project,
+            running=how_to_run(project, self.reader),
+            settings=self.settings,
+            store=self.store,
+            deadline=Deadline.after(4 * (budget_s + GRACE_S) + 60),
+            cancel=self.watch.cancel,
+            surface=surface_files(self.reader.paths()),
+            say=self.watch.say,
+        )
+        if self.official is not None:
+            keep_suite(self.repo, self.official)
+        with working_folder(self.repo.top) as folder:
+            return examine(trees, self.reader, kit, folder, official=self.official, budget_s=budget_s)
+
+    def _decide(
+        self, checks: tuple[CheckResult, ...], review_id: str, *, patch_is_empty: bool, task_given: bool
+    ) -> Decision:
+        return decide(
+            patch_is_empty=patch_is_empty,
+            task_given=task_given,
+            checks=checks,
+            policy=self.settings.policy,
+            review_id=review_id,
+        )
+
+    # ---------------------------------------------------------------- the record
+
+    def _made(
+        self,
+        started: Started,
+        intake: Intake,
+        ended: Ended,
+        why: str = "",
+        *,
+        trees: Trees | None = None,
+        findings: Findings | None = None,
+        decision: Decision | None = None,
+    ) -> ReviewRecord:
+        verdict = decision.verdict if decision else None
+        return ReviewRecord(
+            verdict=verdict,
+            ended=ended,
+            why=why,
+            exit_status=exit_status(ended, verdict, allow_uncertain=False),
+            decided_by=decision.decided_by if decision else None,
+            causes=decision.causes if decision else (),
+            evidence=decision.evidence if decision else (),
+            checks=findings.checks if findings else (),
+            tampering=tampering(trees) if trees else (),
+            not_checked=(*intake.not_checked, *(findings.not_checked if findings else ())),
+            changes=intake.patch.changes,
+            bound_to=started.about.bound_to,
+            sandbox=self.sandbox,
+            issue=started.about.issue,
+            settings=started.about.settings,
+            environment=started.about.environment,
+            started=started.started,
+            wall_s=round(time.monotonic() - self.watch.began, 3),
+            overrides=_as_text(self.request.overrides),
+            official=self.official.digest if self.official else "",
+        )
+
+    def _unappliable(self, base: git.Revision, why: str) -> Reviewed:
+        policy = digest_record(self.settings.policy)
+        bound = BoundTo(
+            base_tree=base.tree, head_tree="", patch=digest(self.request.diff or b""), policy=policy
+        )
+        started = self.store.start_review(About(bound_to=bound, settings=self.settings.digest))
+        record = ReviewRecord(
+            verdict=None,
+            ended=Ended.UNAPPLIABLE,
+            why=f"the patch does not apply: {why}",
+            exit_status=exit_status(Ended.UNAPPLIABLE, None, allow_uncertain=False),
+            decided_by=None,
+            causes=(),
+            evidence=(),
+            checks=(),
+            tampering=(),
+            not_checked=(NotChecked(what="the whole patch", why="it does not apply to base", caps=True),),
+            changes=(),
+            bound_to=bound,
+            sandbox=None,
+            issue=digest(self.request.issue) if self.request.issue else "",
+            settings=self.settings.digest,
+            environment="",
+            started=now_text(),
+            wall_s=round(time.monotonic() - self.watch.began, 3),
+        )
+        receipt = self.store.finish_review(started, record)
+        return Reviewed(receipt=receipt, from_store=False, notes=tuple(self.notes))
+
+
+def _capped(decision: Decision, not_checked: tuple[NotChecked, ...]) -> tuple[Decision, Ended, str]:
+    """Incomplete input caps the outcome at uncertain; a rejection has its cause all the same."""
+    caps = [note.what for note in not_checked if note.caps]
+    if decision.verdict is Verdict.ACCEPT and caps:
+        capped = msgspec.structs.replace(decision, verdict=None, decided_by=None)
+        return (
+            capped,
+            Ended.UNDECIDED,
+            f"all that ran passed, but not everything was seen: {', '.join(caps[:3])}",
+        )
+    return decision, Ended.DECIDED if decision.verdict else Ended.UNDECIDED, ""
+
+
+def _as_text(overrides: dict[str, object]) -> dict[str, str]:
+    return {key: msgspec.json.encode(value).decode() for key, value in overrides.items()}

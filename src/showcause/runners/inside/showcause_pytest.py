@@ -1,0 +1,271 @@
+"""Runs pytest and tells its events. Started as `PYTHON showcause_pytest.py JOBFILE`; see showcause.runners.pytest.
+
+The outcome of a phase is taken twice: what was raised (from the exception object) and what the report
+says once the hooks of the repository have seen it. A difference is told, not settled, here.
+"""
+
+import importlib.util
+import os
+import sys
+
+from showcause_describe import Describer
+from showcause_events import ENVIRONMENT_STATUS, Budget, Events, clean, leave_no_trace, load_job, start
+from showcause_loaded import loaded
+
+BUDGET = "showcause: not started"
+
+
+def plugin_class(pytest):
+    """The plugin; made by a function, since pytest is imported once the path is restored."""
+    wrapper = pytest.hookimpl(hookwrapper=True, tryfirst=True)
+
+    class Plugin:
+        def __init__(self, job, events, describer):
+            self._job, self._events, self._describer = job, events, describer
+            self._budget = Budget(job["budget_s"], job["skip"])
+            self._controls = set()
+            self._refused = set()
+            self._made = {}
+
+        # ---- collection
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_configure(self, config):
+            # The order is ours (most relevant first) and a seed by the clock would make every run another.
+            option = config.option
+            if getattr(option, "randomly_reorganize", None):
+                option.randomly_reorganize = False
+            if getattr(option, "randomly_seed", None) in ("default", "last"):
+                option.randomly_seed = 1
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_collectstart(self, collector):
+            if isinstance(collector, pytest.Module):
+                self._events.tell("importing", id=collector.nodeid)
+
+        @wrapper
+        def pytest_make_collect_report(self, collector):
+            outcome = yield
+            if getattr(outcome, "excinfo", None) is not None:
+                return
+            report = outcome.get_result()
+            if report.outcome == "passed":
+                return
+            call = getattr(report, "call", None)
+            error = call.excinfo.value if call is not None and call.excinfo is not None else None
+            while error is not None and type(error).__name__ in ("CollectError", "ConftestImportFailure"):
+                if error.__cause__ is None:
+                    break
+                error = error.__cause__
+            self._events.tell(
+                "collect_" + ("skip" if report.outcome == "skipped" else "error"),
+                id=collector.nodeid,
+                exc=None if error is None else self._describer.describe(error),
+            )
+
+        @wrapper
+        def pytest_collection(self, session):
+            outcome = yield
+            if getattr(outcome, "excinfo", None) is not None:
+                return
+            wanted = self._job["select"]
+            kept = [item for item in session.items if not wanted or chosen(item.nodeid, wanted)]
+            self._events.tell("collected", ids=[[item.nodeid, ""] for item in kept])
+            controls = make_controls(pytest, session, self._job["control_file"], self._job["controls"])
+            self._controls = {item.nodeid for item in controls}
+            self._events.tell("controls", ids=[item.nodeid for item in controls])
+            session.items = kept + controls
+            session.testscollected = len(session.items)
+
+        # ---- running
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_setup(self, item):
+            if item.nodeid in self._controls:
+                return
+            why = self._budget.refuses(item.nodeid)
+            if why:
+                self._refused.add(item.nodeid)
+                self._events.tell("not_run", id=item.nodeid, why=why)
+                pytest.skip(BUDGET)
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_logstart(self, nodeid, location):
+            self._refused.discard(nodeid)
+            self._events.tell("begin", id=nodeid)
+
+        @wrapper
+        def pytest_runtest_makereport(self, item, call):
+            error = None if call.excinfo is None else call.excinfo.value
+            outcome = yield
+            if getattr(outcome, "excinfo", None) is not None or item.nodeid in self._refused:
+                return
+            report = outcome.get_result()
+            # unittest's plugin puts the real exception into `call` while the hooks run
+            error = error if call.excinfo is None else call.excinfo.value
+            self._made[(report.nodeid, report.when)] = report.outcome
+            self._phase(item.nodeid, report, error)
+
+        def _phase(self, nodeid, report, error):
+            told = {"exc": None, "xfail": hasattr(report, "wasxfail"), "text": ""}
+            if error is not None and not self._is_skip(error):
+                told["exc"] = self._describer.describe(error)
+            elif report.outcome != "passed":
+                told["text"] = reason(report, error)
+            duration = getattr(report, "duration", 0.0)
+            self._events.tell("phase", id=nodeid, when=report.when, outcome=report.outcome, dur=duration, **told)
+            if report.when == "teardown":
+                self._events.tell("finish", id=nodeid)
+
+        @staticmethod
+        def _is_skip(error):
+            return isinstance(error, pytest.skip.Exception) or type(error).__name__ == "SkipTest"
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_logreport(self, report):
+            made = self._made.pop((report.nodeid, report.when), None)
+            if made is not None and made != report.outcome and report.outcome != "rerun":
+                self._events.tell("changed", id=report.nodeid, when=report.when, outcome=report.outcome)
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_internalerror(self, excrepr, excinfo):
+            error = getattr(excinfo, "value", None)
+            if error is not None:
+                self._events.tell("fault", kind="internal", exc=self._describer.describe(cause(error)), text="")
+
+    return Plugin
+
+
+def reason(report, error):
+    """Why a phase without an exception to show did not pass."""
+    text = getattr(report, "wasxfail", "") or (str(error) if error is not None else "")
+    if not text:
+        longrepr = report.longrepr
+        text = longrepr[-1] if isinstance(longrepr, tuple) else longrepr if isinstance(longrepr, str) else ""
+    return clean(str(text))
+
+
+def cause(error):
+    """What stands behind an error of pytest's own."""
+    while type(error).__name__ in ("ConftestImportFailure", "CollectError") and error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def chosen(nodeid, wanted):
+    """Whether an entry of `wanted` names this test, its class, its file or a folder above it."""
+    for entry in wanted:
+        entry = entry.rstrip("/")
+        if nodeid == entry or entry in ("", "."):
+            return True
+        if nodeid.startswith(entry) and nodeid[len(entry)] in ":/[":
+            return True
+    return False
+
+
+def make_controls(pytest, session, path, names):
+    """Two items of a real file, without the fixtures of the repository, seen by all of its hooks."""
+    spec = importlib.util.spec_from_file_location(os.path.basename(path)[:-3], path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    class Everywhere:
+        # A node outside of the tree would be hidden from the conftest files below it.
+        @property
+        def ihook(self):
+            return self.config.hook
+
+        @ihook.setter
+        def ihook(self, value):
+            pass
+
+    class ControlModule(Everywhere, pytest.Module):
+        def _getobj(self):
+            return module
+
+    class Control(Everywhere, pytest.Function):
+        pass
+
+    parent = module_node(ControlModule, session, path)
+    parent._nodeid = os.path.basename(path)  # looks like any file of the tree to hooks that go by names
+    items = []
+    for name in names:
+        function = getattr(module, name)
+        found = session._fixturemanager.getfixtureinfo(parent, function, None)
+        bare = type(found)(argnames=(), initialnames=(), names_closure=[], name2fixturedefs={})
+        items.append(Control.from_parent(parent, name=name, callobj=function, fixtureinfo=bare))
+    return items
+
+
+def module_node(kind, session, path):
+    """A Module below the session: by `path` since pytest 7, by `fspath` before."""
+    try:
+        import pathlib
+
+        return kind.from_parent(session, path=pathlib.Path(path))
+    except TypeError:
+        import py
+
+        return kind.from_parent(session, fspath=py.path.local(path))
+
+
+def watch_conftests(events, describer):
+    """Tell why a conftest could not be imported: pytest only prints it."""
+    from _pytest.config import PytestPluginManager
+
+    original = getattr(PytestPluginManager, "_importconftest", None)
+    if original is None:
+        return
+
+    def importconftest(*args, **kwargs):
+        try:
+            return original(*args, **kwargs)
+        except Exception as error:
+            events.tell("fault", kind="conftest", exc=describer.describe(cause(error)), text="")
+            raise
+
+    PytestPluginManager._importconftest = importconftest
+
+
+def arguments(job):
+    """The command line. Ids are asked for by file and chosen after collection: pytest gives up the whole
+    run over one id that it does not find."""
+    files = []
+    for entry in job["select"]:
+        path = entry.split("::")[0]
+        if path not in files and os.path.exists(path):
+            files.append(path)
+    if job["select"] and not files:
+        files = [job["control_file"]]
+    return [*job["options"], "--rootdir", os.getcwd(), *files]
+
+
+def main():
+    job = load_job()
+    events = Events(job["events"])
+    leave_no_trace(os.getcwd())
+    describer = Describer(job)
+    try:
+        import pytest
+    except BaseException as error:
+        start(events, "pytest", "")
+        events.tell("fault", kind="runner", exc=describer.describe(error), text="pytest cannot be imported")
+        return ENVIRONMENT_STATUS
+    start(events, "pytest", pytest.__version__)
+    args = arguments(job)
+    sys.argv[:] = [os.path.join(os.path.dirname(pytest.__file__), "__main__.py"), *args]
+    try:
+        watch_conftests(events, describer)
+        status = int(pytest.main(args, plugins=[plugin_class(pytest)(job, events, describer)]))
+    except SystemExit as leaving:  # raised while collecting: pytest reports it, and lets it pass
+        status = leaving.code if isinstance(leaving.code, int) else 3
+    except Exception as error:
+        events.tell("fault", kind="runner", exc=describer.describe(error), text="pytest could not be started")
+        status = ENVIRONMENT_STATUS
+    events.tell("loaded", items=loaded(job, describer))
+    events.tell("end", exit=status)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

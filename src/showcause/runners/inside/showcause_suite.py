@@ -1,0 +1,164 @@
+"""unittest pieces shared by the unittest and the Django runner: the result that tells events, the suite
+that stops starting tests, the controls."""
+
+import importlib
+import importlib.util
+import os
+import re
+import sys
+import unittest
+
+from showcause_events import clean
+
+_HOLDER = re.compile(r"^(setUpClass|setUpModule|tearDownClass|tearDownModule) \((.*)\)$")
+
+
+def result_class(events, describer):
+    """A TextTestResult that tells what happens, with the exception objects."""
+
+    class Result(unittest.TextTestResult):
+        def startTest(self, test):
+            self._told = False
+            events.tell("begin", id=test.id())
+            super().startTest(test)
+
+        def stopTest(self, test):
+            super().stopTest(test)
+            if not self._told:  # a pass with failed or expected parts is told by those
+                phase(test, "passed")
+            events.tell("finish", id=test.id())
+
+        def addSuccess(self, test):
+            super().addSuccess(test)
+            phase(test, "passed")
+            self._told = True
+
+        def addError(self, test, err):
+            super().addError(test, err)
+            self._bad(test, err)
+
+        def addFailure(self, test, err):
+            super().addFailure(test, err)
+            self._bad(test, err)
+
+        def addSubTest(self, test, subtest, err):
+            super().addSubTest(test, subtest, err)
+            if err is not None:
+                self._bad(test, err)
+
+        def addSkip(self, test, reason):
+            super().addSkip(test, reason)
+            holder = _HOLDER.match(test.id())
+            if holder:
+                exc = {"type": "SkipTest", "mro": [], "message": clean(str(reason))}
+                events.tell("collect_skip", id=holder.group(2), exc=exc)
+            elif not hasattr(test, "test_case"):  # a skipped subtest does not skip its test
+                phase(test, "skipped", text=clean(str(reason)))
+                self._told = True
+
+        def addExpectedFailure(self, test, err):
+            super().addExpectedFailure(test, err)
+            phase(test, "skipped", exc=describer.describe(err[1]), xfail=True)
+            self._told = True
+
+        def addUnexpectedSuccess(self, test):
+            super().addUnexpectedSuccess(test)
+            phase(test, "failed", text="unexpected success")
+            self._told = True
+
+        def addDuration(self, test, elapsed):
+            pass
+
+        def _bad(self, test, err):
+            holder = _HOLDER.match(test.id())
+            exc = describer.describe(err[1])
+            if holder is None:
+                phase(test, "failed", exc=exc)
+                self._told = True
+            elif holder.group(1).startswith("setUp"):
+                events.tell("collect_error", id=holder.group(2), when="setup", exc=exc)
+            else:
+                events.tell("begin", id=test.id())
+                events.tell("phase", id=test.id(), when="teardown", outcome="failed", exc=exc)
+                events.tell("finish", id=test.id())
+
+    def phase(test, outcome, **told):
+        events.tell("phase", id=test.id(), when="call", outcome=outcome, **told)
+
+    return Result
+
+
+class Budgeted(unittest.TestSuite):
+    """A flat suite that asks, right before each test (and so before its class is set up), whether it may."""
+
+    _cleanup = False  # tests are looked up by index there, and refused ones have none
+
+    def __init__(self, tests, controls, budget, events):
+        super().__init__([*tests, *controls])
+        self._controls = list(controls)
+        self._budget, self._events = budget, events
+
+    def __iter__(self):
+        for test in super().__iter__():
+            why = "" if any(test is control for control in self._controls) else self._budget.refuses(test.id())
+            if why:
+                self._events.tell("not_run", id=test.id(), why=why)
+            else:
+                yield test
+
+
+def flatten(suite):
+    """All test cases below a suite, in order."""
+    if not isinstance(suite, unittest.BaseTestSuite) and not hasattr(suite, "subsuites"):
+        return [suite]
+    return [test for part in suite for test in flatten(part)]
+
+
+def load_controls(path, names):
+    """The two control tests: a real TestCase of a real file."""
+    name = os.path.basename(path)[:-3]
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # unittest looks for setUpModule there
+    spec.loader.exec_module(module)
+    return [module.Controls(each) for each in names]
+
+
+def prepare(tests, job, events, budget, wanted):
+    """The suite to run: wanted tests, the controls last; what is to run is told first."""
+    kept = [test for test in tests if wanted(test)]
+    events.tell("collected", ids=[[test.id(), _description(test)] for test in kept])
+    controls = load_controls(job["control_file"], job["controls"])
+    events.tell("controls", ids=[test.id() for test in controls])
+    return Budgeted(kept, controls, budget, events)
+
+
+def _description(test):
+    try:
+        return clean(test.shortDescription() or "", 300)
+    except Exception:
+        return ""
+
+
+def is_failed_import(test):
+    """unittest's stand-in for a module or name that could not be loaded."""
+    return type(test).__name__ == "_FailedTest" and type(test).__module__ == "unittest.loader"
+
+
+def try_import(name, events, describer):
+    """Import a test module; tell why it cannot be, or that it skips itself. Whether it is there."""
+    events.tell("importing", id=name)
+    try:
+        importlib.import_module(name)
+    except unittest.SkipTest as skip:
+        events.tell("collect_skip", id=name, exc={"type": "SkipTest", "mro": [], "message": clean(str(skip))})
+    except Exception as error:
+        events.tell("collect_error", id=name, exc=describer.describe(error))
+    else:
+        return True
+    return False
+
+
+def names_test(entry, test_id):
+    """Whether a selected dotted name is this test, its class, its module or a package above."""
+    return test_id == entry or test_id.startswith(entry + ".")

@@ -1,0 +1,78 @@
+"""Runs small own fixtures through the real runners, without a sandbox."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import sys
+from pathlib import Path
+
+from showcause.process import Command, Finished, run
+from showcause.records import RunReport, Side, TestResult
+from showcause.runners import Job, Runner
+from showcause.runners import base as runners_base
+
+INSIDE = Path(runners_base.__file__).parent / "inside"
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    """Lay files under a folder."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return root
+
+
+def digests(root: Path, *paths: str) -> dict[str, str]:
+    """What `Job.touched` wants."""
+    return {path: hashlib.sha256((root / path).read_bytes()).hexdigest() for path in paths}
+
+
+def make_job(root: Path, select: tuple[str, ...], **fields: object) -> Job:
+    """A job with what most tests want."""
+    out = root.parent / f"{root.name}-out-{secrets.token_hex(4)}"
+    out.mkdir()
+    values: dict[str, object] = {
+        "side": Side.HEAD,
+        "root": str(root),
+        "python": sys.executable,
+        "select": select,
+        "expect": (),
+        "touched": {},
+        "sources": ("",),
+        "out_dir": str(out),
+        "inside_dir": str(INSIDE),
+        "nonce": secrets.token_hex(8),
+        "budget_s": 60.0,
+        **fields,
+    }
+    return Job(**values)  # type: ignore[arg-type]
+
+
+def start(runner: Runner, job: Job, limit_s: float = 60.0) -> Finished:
+    """Launch a job through the one door."""
+    launch = runner.launch(job)
+    return run(Command(argv=launch.argv, cwd=launch.cwd, env=launch.env, limit_s=limit_s))
+
+
+def report(
+    runner: Runner, root: Path, select: tuple[str, ...], *, limit_s: float = 60.0, **fields: object
+) -> RunReport:
+    """Run and report."""
+    job = make_job(root, select, **fields)
+    return runner.report(job, start(runner, job, limit_s))
+
+
+def by_id(report: RunReport) -> dict[str, list[TestResult]]:
+    """All results of each id."""
+    found: dict[str, list[TestResult]] = {}
+    for result in report.results:
+        found.setdefault(result.id, []).append(result)
+    return found
+
+
+def only(report: RunReport, test_id: str) -> TestResult:
+    """The one result of an id."""
+    (result,) = by_id(report)[test_id]
+    return result
