@@ -35,7 +35,8 @@ ORDER = [
 ]
 LEVEL = {name: level for level, names in enumerate(ORDER) for name in names}
 INSIDE = ROOT / "runners" / "inside"  # runs in the project's interpreter, belongs to nobody
-FILES = sorted(path for path in ROOT.rglob("*.py") if INSIDE not in path.parents)
+FOREIGN = (INSIDE, ROOT / "demo" / "project", ROOT / "demo" / "official")
+FILES = sorted(path for path in ROOT.rglob("*.py") if not set(FOREIGN) & set(path.parents))
 
 
 def _top(path: Path) -> str:

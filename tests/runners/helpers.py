@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import os
 import secrets
 import sys
 from pathlib import Path
@@ -11,6 +13,9 @@ from showcause.process import Command, Finished, run
 from showcause.records import RunReport, Side, TestResult
 from showcause.runners import Job, Runner
 from showcause.runners import base as runners_base
+
+PYTHON = os.environ.get("SHOWCAUSE_TEST_PYTHON", sys.executable)
+"""The interpreter that runs the fixtures: this suite can be pointed at one with another pytest."""
 
 INSIDE = Path(runners_base.__file__).parent / "inside"
 
@@ -36,7 +41,7 @@ def make_job(root: Path, select: tuple[str, ...], **fields: object) -> Job:
     values: dict[str, object] = {
         "side": Side.HEAD,
         "root": str(root),
-        "python": sys.executable,
+        "python": PYTHON,
         "select": select,
         "expect": (),
         "touched": {},
@@ -70,6 +75,14 @@ def by_id(report: RunReport) -> dict[str, list[TestResult]]:
     for result in report.results:
         found.setdefault(result.id, []).append(result)
     return found
+
+
+@functools.cache
+def version_of(module: str = "") -> tuple[int, ...]:
+    """Version of the driven interpreter, or of a module in it; () where it has none."""
+    code = f"import {module}; print({module}.__version__)" if module else "import sys; print(sys.version)"
+    told = run(Command(argv=(PYTHON, "-c", code), cwd="/", env={}, limit_s=30)).stdout.kept.decode()
+    return tuple(int(part) for part in told.split()[0].split(".") if part.isdigit()) if told else ()
 
 
 def only(report: RunReport, test_id: str) -> TestResult:

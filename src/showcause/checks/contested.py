@@ -136,4 +136,4 @@ def _in_classes(names: set[str]) -> set[str]:
 
 
 def _is_test_name(name: str) -> bool:
-    return name.split(".")[-1].startswith("test")
+    return name.rsplit(".", maxsplit=1)[-1].startswith("test")

@@ -22,7 +22,13 @@ _OWN_FAULT = (FailureKind.EXCEPTION, FailureKind.MISSING_NAME, FailureKind.ASSER
 def imports_check(bench: Workbench, paths: tuple[str, ...]) -> CheckResult:
     """Import the modules at `paths` on base and on head."""
     plan = Plan(
-        check=IMPORTS, stage=Stage.EXECUTION, runner="imports", select=paths, budget_s=BUDGET_S, repeats=2
+        check=IMPORTS,
+        stage=Stage.EXECUTION,
+        runner="imports",
+        select=paths,
+        budget_s=BUDGET_S,
+        repeats=2,
+        repeat_whole=True,
     )
     result = bench.compare(plan)
     return msgspec.structs.replace(result, items=tuple(map(_own_fault_only, result.items)))

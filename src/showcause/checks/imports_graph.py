@@ -96,7 +96,7 @@ class Exports:
         self._own = own
         self._dotted = {dotted_name(path, sources): path for path in own}
         # path of module or package -> name -> path of the module that defines it
-        self._by_path = {path: dict.fromkeys(defined.names, path) for path, defined in own.items()}
+        self._by_path = {path: dict.fromkeys(sorted(defined.names), path) for path, defined in own.items()}
         self._folders: set[str] = set()
         self._note_folders()
 
@@ -203,22 +203,24 @@ class Exports:
         for chain in _chains(text, alias):
             found = self._walk(package, chain)
             if found:
-                yield (*found, f"uses {alias}.{'.'.join(chain)}")
+                target, name, length = found
+                yield target, name, f"uses {alias}.{'.'.join(chain[:length])}"
 
-    def _walk(self, module: str, chain: Sequence[str]) -> tuple[str, str] | None:
-        for part in chain:
+    def _walk(self, module: str, chain: Sequence[str]) -> tuple[str, str, int] | None:
+        """The module that a chain leads to, the name used of it, and how much of the chain that took."""
+        for length, part in enumerate(chain, 1):
             if owner := self._by_path.get(module, {}).get(part):
-                return owner, part
+                return owner, part, length
             if not module.endswith("/__init__.py"):
-                return (module, part) if module in self._own else None
+                return (module, part, length) if module in self._own else None
             inner = self._modules.locate(module, 1, part)
             if inner is None:
                 return None
             module = inner
-        return (module, "") if module in self._own else None
+        return (module, "", len(chain)) if module in self._own else None
 
 
-def _chains(text: str, alias: str) -> frozenset[tuple[str, ...]]:
+def _chains(text: str, alias: str) -> list[tuple[str, ...]]:
     """The distinct attribute chains (at most four parts) that start at the name `alias`."""
     found: set[tuple[str, ...]] = set()
     start = alias + "."
@@ -227,4 +229,4 @@ def _chains(text: str, alias: str) -> frozenset[tuple[str, ...]]:
         before = text[match.start() - 1 : match.start()]
         if before != "." and not in_word(before):
             found.add(tuple(match[1].split(".")))
-    return frozenset(found)
+    return sorted(found)

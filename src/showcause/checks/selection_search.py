@@ -41,7 +41,8 @@ class Limits(Record, frozen=True, kw_only=True):
     """Bounds of the search: files read per step, steps through the import graph, words asked for."""
 
     tests: int = 400
-    modules: int = 300
+    modules: int = 200
+    packages: int = 60
     distance: int = 3
     words: int = 400
     unseen_s: float = 1.0  # what a test file is taken to last that was never timed
@@ -77,6 +78,7 @@ class Search:
         self.notes: list[str] = []
         self.complete = True
         self.texts: dict[str, str] = {}
+        self.learnt: list[str] = []
         self.touched_tests = [t.path for t in touched if t.path in self.is_test]
         sources = [t for t in touched if t.path not in self.is_test]
         self.touched_modules = [t for t in sources if t.path.endswith(_MODULE_ENDS)]
@@ -134,10 +136,13 @@ class Search:
         self.changed_inner = frozenset().union(*(d.changed_inner for d in self.own.values()))
         self.changed = self.changed_inner.union(*(d.changed_top for d in self.own.values()))
         self.exports = Exports(self.modules, self.own, self.layout.sources)
-        self.read(inits := self.package_files())
-        self.exports.learn({path: self.texts[path] for path in inits if path in self.texts})
+        self.learn(self.package_files())
         self.last_names = {last for path in self.own if (last := _last_name(path, self.layout.sources))}
         self.hits = frozenset(self.base.grep(self.words())) if self.own else frozenset()
+        # packages beside that pass names on: `attrs` does for `attr`
+        others = [path for path in self.hits if path.endswith("/__init__.py") and path not in self.texts]
+        if others and len(others) <= self.limits.packages:
+            self.learn(sorted(others))
         self.candidates = self.nearest(
             self.hits & self.is_test, self.limits.tests, "test files with its names"
         )
@@ -151,6 +156,11 @@ class Search:
         self.count_words()
         for path, use in self.uses.items():
             self.note(path, Found(tier=Tier.DIRECT, distance=1, why=use.by, rank=self.rank(path)))
+
+    def learn(self, packages: list[str]) -> None:
+        self.read(packages)
+        self.learnt += packages
+        self.exports.learn({path: self.texts[path] for path in self.learnt if path in self.texts})
 
     def read_touched(self) -> dict[str, Defined]:
         self.read(t.path for t in self.touched_modules if t.path in self.paths)
@@ -245,7 +255,12 @@ class Search:
 
     def importers(self, frontier: set[str], hits: frozenset[str], distance: int) -> dict[str, str]:
         """Which of the hits import a module of the frontier, and which one."""
-        chosen = self.nearest(hits - self.is_test, self.limits.modules, "modules") if hits else []
+        if distance > 1 and len(hits) > 5 * (self.limits.modules + self.limits.tests):
+            # names such as "utils": of all that bear them, those beside the patch are likeliest
+            folders = tuple({path[: path.rfind("/") + 1] for path in self.own})
+            self.cut_short(f"{len(hits)} files hold the names at distance {distance}: few were examined")
+            hits = frozenset(path for path in hits if path.startswith(folders))
+        chosen = self.nearest(hits - self.is_test, self.limits.modules, "modules")
         if distance > 1:
             tests = hits & self.is_test - self.found.keys()
             chosen += self.nearest(tests, self.limits.tests, "test files")

@@ -19,6 +19,7 @@ import msgspec
 from showcause import process
 from showcause.attribution import BAD, attribute, differing, worst_state
 from showcause.canon import digest_record
+from showcause.checks.places import Place, Places
 from showcause.checks.running import Running
 from showcause.clock import Deadline
 from showcause.errors import Cancelled
@@ -26,7 +27,6 @@ from showcause.project import Project
 from showcause.records import (
     CheckResult,
     Item,
-    NotChecked,
     Outcome,
     Record,
     RunReport,
@@ -36,9 +36,10 @@ from showcause.records import (
 )
 from showcause.runners import RUNNERS, Job
 from showcause.sandbox import Confinement, Network, Sandbox, setup_failure
+from showcause.sandbox.mounts import is_within
 from showcause.settings import Settings
 from showcause.store import BaseKey, Store
-from showcause.trees import Export, SurfaceKind, Trees, disk_digest, export, make_layer
+from showcause.trees import SurfaceKind, Trees, disk_digest
 
 __all__ = ["GRACE_S", "Kit", "Plan", "Workbench"]
 
@@ -51,7 +52,8 @@ _SET_ASIDE_ROUNDS = 2
 class Plan(Record, frozen=True, kw_only=True):
     """What a check wants run. `select`, `expect`, `skip` and `config` as in `runners.Job`.
 
-    Ids that differ are repeated; with `repeat_failures` those that do not pass on head are too.
+    Ids that differ are repeated; with `repeat_failures` those that do not pass on head are too, and
+    with `repeat_whole` all of `select` runs again rather than ids alone.
     """
 
     check: str
@@ -61,6 +63,7 @@ class Plan(Record, frozen=True, kw_only=True):
     budget_s: float
     repeats: int
     repeat_failures: bool = False
+    repeat_whole: bool = False
     expect: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     config: tuple[str, ...] = ()
@@ -72,6 +75,7 @@ class _Run(Record, frozen=True, kw_only=True):
 
     runner: str
     job: Job
+    argv: tuple[str, ...]
     finished: process.Finished
     refused: str
 
@@ -100,10 +104,8 @@ class Workbench:
         self.kit = kit
         self.folder = folder
         self._inside = self._copy_inside()
+        self.places = Places(trees, kit.sandbox, folder)
         self._lock = threading.Lock()
-        self._places: dict[Side, str] = {}
-        self._first_export: Export | None = None
-        self._notes: dict[str, NotChecked] = {}
         self._runs = 0
 
     # -------------------------------------------------------------- for checks
@@ -113,11 +115,6 @@ class Workbench:
         folder = os.path.join(self.folder, name)
         os.mkdir(folder)
         return Workbench(trees, self.kit, folder)
-
-    @property
-    def not_checked(self) -> tuple[NotChecked, ...]:
-        """What making the trees left out."""
-        return tuple(self._notes.values())
 
     def compare(
         self,
@@ -137,7 +134,8 @@ class Workbench:
             if not again:
                 break
             self.kit.say(f"{plan.check}: {len(again)} differ, run {number + 1} of each")
-            repeat = msgspec.structs.replace(plan, select=again, expect=again, skip=())
+            select = plan.select if plan.repeat_whole else again
+            repeat = msgspec.structs.replace(plan, select=select, expect=again, skip=())
             for side, report in self._both(repeat, base, head, number).items():
                 told[side].append(report)
             items = join(told[base], told[head])
@@ -195,7 +193,7 @@ class Workbench:
 
     def _cache_key(self, plan: Plan, side: Side, number: int) -> BaseKey:
         touched = self._touched_names()
-        told = [plan, number, touched, self.kit.sandbox.report.tree, str(self.kit.settings.sandbox.network)]
+        told = [plan, number, touched, self.places.is_copying, str(self.kit.settings.sandbox.network)]
         return BaseKey(
             tree=self.trees.composite_id(side),
             check=f"{plan.check}:{digest_record(told)[:32]}",
@@ -214,7 +212,7 @@ class Workbench:
     # -------------------------------------------------------------- one run
 
     def _execute(self, plan: Plan, side: Side) -> _Run:
-        place = self._place(side)
+        place = self.places.of(side)
         with self._lock:
             self._runs += 1
             out_dir = os.path.join(self.folder, f"out-{self._runs}")
@@ -228,27 +226,31 @@ class Workbench:
         finished = process.run(confined, deadline=self.kit.deadline, cancel=self.kit.cancel)
         if finished.how is process.How.CANCELLED:
             raise Cancelled("interrupted")
-        return _Run(runner=plan.runner, job=job, finished=finished, refused=setup_failure(finished))
+        refused = setup_failure(finished)
+        if "mount overlay" in refused and self.places.without_overlay(refused):
+            return self._execute(plan, side)
+        return _Run(runner=plan.runner, job=job, argv=launch.argv, finished=finished, refused=refused)
 
     def _report(self, run: _Run, expect: tuple[str, ...] = ()) -> RunReport:
         wanted = tuple(dict.fromkeys((*run.job.expect, *expect)))
         job = msgspec.structs.replace(run.job, expect=wanted)
         report = RUNNERS[run.runner].report(job, run.finished)
+        report = msgspec.structs.replace(report, argv=run.argv)
         shutil.rmtree(run.job.out_dir, ignore_errors=True)
         if run.refused:
             why = f"the sandbox could not start the run: {run.refused}"
             return msgspec.structs.replace(report, state=RunState.ENVIRONMENT, why=why)
         return report
 
-    def _job(self, plan: Plan, side: Side, place: str, out_dir: str) -> Job:
+    def _job(self, plan: Plan, side: Side, place: Place, out_dir: str) -> Job:
         return Job(
             side=side,
-            root=self._root(place),
+            root=place.root,
             python=self.kit.project.python,
             select=plan.select,
             expect=plan.expect,
             skip=plan.skip,
-            touched=self._touched(side),
+            touched=self._touched(side, place),
             surface=self.kit.surface,
             sources=self.kit.project.sources,
             out_dir=out_dir,
@@ -260,16 +262,14 @@ class Workbench:
             extra_env=dict(self.kit.settings.suite.env),
         )
 
-    def _confinement(self, job: Job, place: str) -> Confinement:
+    def _confinement(self, job: Job, place: Place) -> Confinement:
         limits = self.kit.settings.sandbox
-        top = self.trees.repo.top
-        layers = (place, top) if self._overlays else (place,)
         common = self.trees.repo.common_dir
-        git = () if _below(common, top) else (common,)
+        git = () if is_within(common, self.trees.repo.top) else (common,)
         return Confinement(
             target=job.root,
-            layers=layers,
-            readable=(*self.kit.project.mounts, *git, job.inside_dir, *limits.readable),
+            layers=place.layers,
+            readable=(*self.kit.project.mounts, *git, job.inside_dir, *place.readable, *limits.readable),
             writable=(job.out_dir,),
             network=Network(limits.network),
             memory_bytes=limits.memory_mb << 20,
@@ -277,40 +277,15 @@ class Workbench:
             upper_bytes=limits.upper_mb << 20,
         )
 
-    # -------------------------------------------------------------- trees on disk
-
-    @property
-    def _overlays(self) -> bool:
-        return self.kit.sandbox.report.tree == "overlay"
-
-    def _root(self, place: str) -> str:
-        return self.trees.repo.top if self._overlays else place
-
-    def _place(self, side: Side) -> str:
-        """The folder of a side: its layer, or its whole copy. Made once."""
-        with self._lock:
-            if side not in self._places:
-                self._places[side] = self._make(side, os.path.join(self.folder, f"tree-{side.value}"))
-            return self._places[side]
-
-    def _make(self, side: Side, folder: str) -> str:
-        if self._overlays:
-            return make_layer(self.trees, side, folder).folder
-        made = export(self.trees, side, folder, like=self._first_export)
-        self._first_export = self._first_export or made
-        self._notes |= {note.what: note for note in made.not_checked}
-        return made.folder
-
     def _touched_names(self) -> list[str]:
         """What provenance is asked for: the Python sources that the patch touches."""
         kinds = self.trees.surface
         names = (path for path in self.trees.patch.paths if path.endswith(".py"))
         return sorted(path for path in names if kinds.get(path, SurfaceKind.NONE) is SurfaceKind.NONE)
 
-    def _touched(self, side: Side) -> dict[str, str]:
-        place, is_export = self._place(side), not self._overlays
+    def _touched(self, side: Side, place: Place) -> dict[str, str]:
         return {
-            path: disk_digest(self.trees, side, path, place, is_export=is_export)
+            path: disk_digest(self.trees, side, path, place.folder, is_export=place.is_copy)
             for path in self._touched_names()
         }
 
@@ -340,7 +315,3 @@ def _killers_of(reports: Sequence[RunReport]) -> tuple[str, ...]:
 
 def _ids(reports: Sequence[RunReport]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(result.id for report in reports for result in report.results))
-
-
-def _below(path: str, top: str) -> bool:
-    return os.path.commonpath([os.path.realpath(path), os.path.realpath(top)]) == os.path.realpath(top)

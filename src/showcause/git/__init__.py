@@ -7,6 +7,7 @@ the repository cannot make any of these calls run a program.
 
 from showcause.git.call import Repo
 from showcause.git.diff import diff, diff_raw, tree_of_diff
+from showcause.git.make import make_repository
 from showcause.git.open import open_repo
 from showcause.git.read import TreeFile, blobs, files, grep, ignored
 from showcause.git.revisions import Revision, commit_and_parent, default_base, empty_tree, merge_base, resolve
@@ -29,6 +30,7 @@ __all__ = [
     "files",
     "grep",
     "ignored",
+    "make_repository",
     "merge_base",
     "open_repo",
     "resolve",

@@ -26,10 +26,11 @@ _NAMED = 20
 
 
 class Findings(Record, frozen=True, kw_only=True):
-    """What the checks told, and what they left out."""
+    """What the checks told, and what they left out. `why_copying` is empty where overlays were used."""
 
     checks: tuple[CheckResult, ...]
     not_checked: tuple[NotChecked, ...]
+    why_copying: str
 
 
 def examine(
@@ -48,15 +49,19 @@ def examine(
     if official is not None:
         kit.say("official suite")
         checks += official_check(bench, official, budget_s=budget_s)
-    modules = _importable(trees)
-    if modules:
-        kit.say(f"importing {len(modules)} touched modules")
-        checks.append(imports_check(bench, modules))
     suite, notes = _suite(bench, reader, budget_s)
     checks += suite
     missing += notes
+    modules = tuple(path for path in _importable(trees) if path not in _loaded(checks))
+    if modules:
+        kit.say(f"importing {len(modules)} touched modules")
+        checks.append(imports_check(bench, modules))
     missing += _not_loaded(checks)
-    return Findings(checks=tuple(checks), not_checked=(*missing, *bench.not_checked))
+    return Findings(
+        checks=tuple(checks),
+        not_checked=(*missing, *bench.places.not_checked),
+        why_copying=bench.places.why_copying,
+    )
 
 
 def _suite(
@@ -92,6 +97,13 @@ def _not_built(trees: Trees, kit: Kit) -> Iterator[NotChecked]:
         yield NotChecked(
             what=f"compiled sources: {shown}", why="not built: there is no [suite] build command"
         )
+
+
+def _loaded(checks: list[CheckResult]) -> frozenset[str]:
+    """Touched sources that a run on head loaded whole: they are known to import."""
+    return frozenset(
+        loaded.path for check in checks for loaded in check.loaded if loaded.state is LoadedState.MATCHES
+    )
 
 
 def _not_loaded(checks: list[CheckResult]) -> Iterator[NotChecked]:

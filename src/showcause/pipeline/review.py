@@ -193,7 +193,11 @@ class _Review:
         if self.official is not None:
             keep_suite(self.repo, self.official)
         with working_folder(self.repo.top) as folder:
-            return examine(trees, self.reader, kit, folder, official=self.official, budget_s=budget_s)
+            found = examine(trees, self.reader, kit, folder, official=self.official, budget_s=budget_s)
+        if found.why_copying:
+            report = sandbox.report
+            self.sandbox = msgspec.structs.replace(report, tree="copy", tree_why=found.why_copying)
+        return found
 
     def _decide(
         self, checks: tuple[CheckResult, ...], review_id: str, *, patch_is_empty: bool, task_given: bool

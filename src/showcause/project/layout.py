@@ -68,7 +68,7 @@ def find_sources(paths: Collection[str], files: Mapping[str, bytes]) -> Sources:
         return Sources(roots=("src",), names=names, why="src holds packages")
     if names := _names(paths, [""]):
         return Sources(roots=("",), names=names, why="packages at the top")
-    folders = sorted({p.split("/", 1)[0] for p in paths if re.fullmatch(r"[^/]+/[^/]+/__init__\.py", p)})
+    folders = sorted({p.split("/", 1)[0] for p in paths if p.endswith("/__init__.py") and p.count("/") == 2})
     roots = [folder for folder in folders if folder not in _NO_PACKAGES]
     if roots and (names := _names(paths, roots)):
         return Sources(roots=tuple(roots), names=names, why="folders that hold top-level packages")

@@ -26,7 +26,7 @@ RUNNER_FILES = (
 _SECTIONS = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
 _UNITTEST_PATTERNS = ("test*.py",)
 _HOSTS = {RunnerName.PYTEST: {"pytest", "_pytest", "pluggy"}, RunnerName.UNITTEST: {"unittest"}}
-_TEST_NAME = re.compile(r"(?:^|/)(?:test[^/]*|[^/]*_test)\.py$")
+_TEST_NAME = re.compile(r"(?:test[^/]*|[^/]*_test)\.py$")
 _LOOK_AT = 40  # test files read to tell their style
 
 
@@ -122,7 +122,9 @@ def _django(paths: frozenset[str]) -> RunnerFound | None:
             test_paths=("tests",),
             workdir="tests",
         )
-    manage = sorted((p for p in paths if p == "manage.py" or re.fullmatch(r"[^/]+/manage\.py", p)), key=len)
+    manage = sorted(
+        (p for p in paths if p.endswith("manage.py") and re.fullmatch(r"(?:[^/]+/)?manage\.py", p)), key=len
+    )
     manage = [path for path in manage if not re.match(r"tests?/|docs?/|examples?/", path)]
     return _manage(manage[0], f"{manage[0]} is there") if manage else None
 
@@ -182,7 +184,9 @@ def _faults(found: RunnerFound, environment: Environment, python: str, hosted: b
 
 def _unittest_style(base: BaseTree, paths: Iterable[str]) -> bool | None:
     """Whether the tests are classes of unittest; None: there are none. A sample is read, not all."""
-    tests = sorted(path for path in paths if _TEST_NAME.search(path))
+    tests = sorted(
+        path for path in paths if path.endswith(".py") and _TEST_NAME.match(path, path.rfind("/") + 1)
+    )
     if not tests:
         return None
     texts = base.read(tests[:: max(1, len(tests) // _LOOK_AT)][:_LOOK_AT]).values()

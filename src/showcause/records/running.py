@@ -163,6 +163,7 @@ class SandboxReport(Record, frozen=True, kw_only=True):
 
     level: int
     tree: str  # "overlay" or "copy": which way trees were made
+    tree_why: str = ""  # why copies were made
     fs: Enforced
     net: Enforced
     pid: Enforced

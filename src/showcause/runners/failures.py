@@ -30,7 +30,9 @@ _NETWORK = frozenset(
         "urllib.error.URLError",
         "requests.exceptions.ConnectionError",
         "requests.exceptions.Timeout",
-        "urllib3.exceptions.HTTPError",
+        "urllib3.exceptions.NewConnectionError",
+        "urllib3.exceptions.ConnectTimeoutError",
+        "urllib3.exceptions.MaxRetryError",
         "httpx.TransportError",
         "aiohttp.client_exceptions.ClientConnectionError",
     }

@@ -39,7 +39,8 @@ def judge_run(
     if finished.how is How.SIGNALLED:
         return RunState.CRASHED, f"ended by signal {finished.signal}{_when(log)}"
     if status is not None and status in statuses and status != 0:
-        return statuses[status]
+        state, said = statuses[status]
+        return state, said + _internal(log)
     if log.end is None:
         return RunState.CRASHED, f"the process ended (status {status}) before its end event"
     if status != EXPECTED_STATUS or log.end.exit != status:
@@ -96,6 +97,14 @@ def _controls(log: Log, attempts: Sequence[Attempt]) -> State:
 def _call(attempt: Attempt) -> str:
     """The outcome of the body. Teardown may be that of the session, which is the repository's."""
     return next((phase.outcome for phase in reversed(attempt.phases) if phase.when in ("call", "import")), "")
+
+
+def _internal(log: Log) -> str:
+    """What pytest's internal error was, if it told one."""
+    for event in log.events:
+        if isinstance(event, Fault) and event.exc:
+            return f": {event.exc.type}: {event.exc.message}"[:500]
+    return ""
 
 
 def _when(log: Log) -> str:

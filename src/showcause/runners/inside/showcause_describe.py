@@ -81,6 +81,7 @@ class Describer:
 
     def _frames(self, trail):
         frames = [[self.place(frame.f_code.co_filename), line, frame.f_code.co_name] for frame, line in trail]
+        frames = [each for each in frames[:-1] if not _is_machinery(each[0])] + frames[-1:]
         if len(frames) <= _KEEP_LAST + _KEEP_FIRST:
             return frames
         early = [each for each in frames[:-_KEEP_LAST] if not os.path.isabs(each[0])]
@@ -165,7 +166,19 @@ class Describer:
             for function in _functions(value):
                 if name in (function.__qualname__, function.__name__):
                     homes.append(self._function_home(function))
-        return self._one(homes)
+        return self._one(homes or self._in_tree(name))
+
+    def _in_tree(self, qualified):
+        """Files of the tree whose class has the method `Class.method`, where no name leads to it."""
+        first, dot, rest = qualified.partition(".")
+        for name, module in list(sys.modules.items()) if dot else ():
+            if not isinstance(module, types.ModuleType):
+                continue
+            kind = vars(module).get(first)
+            file = vars(module).get("__file__")
+            if isinstance(kind, type) and kind.__module__ == name and isinstance(file, str):
+                if inspect.getattr_static(kind, rest, None) is not None:
+                    yield self.place(file)
 
     def _function_home(self, function):
         file = function.__code__.co_filename
@@ -176,6 +189,11 @@ class Describer:
         """The one place named; "" where there is none, or where there are several."""
         homes = set(homes)
         return homes.pop() if len(homes) == 1 else ""
+
+
+def _is_machinery(path):
+    """Frames of an installed pytest, which stand above all others."""
+    return os.path.isabs(path) and ("/_pytest/" in path or "/pluggy/" in path)
 
 
 def _text(error):
@@ -204,13 +222,19 @@ def _values(frame):
             if name in space:
                 found.append(space[name])
                 break
-    for value in list(found):
-        for name in code.co_names:
-            try:
-                found.append(inspect.getattr_static(value, name))
-            except Exception:
-                continue
+    level = list(found)
+    for _ in range(3):  # client.config.from_file is three deep
+        level = [each for value in level for each in _attributes(value, code.co_names)][:500]
+        found += level
     return found
+
+
+def _attributes(value, names):
+    for name in names:
+        try:
+            yield inspect.getattr_static(value, name)
+        except Exception:
+            continue
 
 
 def _functions(value):
