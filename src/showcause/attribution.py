@@ -35,9 +35,9 @@ _SEVERITY = (
 )
 
 
-def worst_state(reports: Iterable[RunReport]) -> RunReport | None:
-    """The report to be believed least, or None where there is no report."""
-    return max(reports, key=lambda report: _SEVERITY.index(report.state), default=None)
+def worst_state(reports: Iterable[RunReport]) -> RunReport:
+    """The report to be believed least. Raises ValueError where there is no report."""
+    return max(reports, key=lambda report: _SEVERITY.index(report.state))
 
 
 def summarise(runs: Sequence[ItemRun]) -> Outcome:

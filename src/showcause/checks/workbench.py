@@ -205,9 +205,7 @@ class Workbench:
     def _worst(main: dict[Side, RunReport], reports: Sequence[RunReport]) -> RunReport:
         """A run that may not be believed spoils all; otherwise the runs that speak for the whole plan."""
         spoilt = [r for r in reports if r.state in (RunState.ENVIRONMENT, RunState.TAMPERED)]
-        worst = worst_state([*spoilt, *main.values()])
-        assert worst is not None, "a comparison without runs"
-        return worst
+        return worst_state([*spoilt, *main.values()])
 
     # -------------------------------------------------------------- one run
 

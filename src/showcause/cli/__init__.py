@@ -38,8 +38,7 @@ class _Lazy(click.Group):
             return None
         import importlib
 
-        command = getattr(importlib.import_module(COMMANDS[name]), f"{name}_command")
-        assert isinstance(command, click.Command)
+        command: click.Command = getattr(importlib.import_module(COMMANDS[name]), f"{name}_command")
         return command
 
 

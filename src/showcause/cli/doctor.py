@@ -25,7 +25,7 @@ def _repository(directory: str) -> list[str]:
     from showcause import git
     from showcause.errors import EnvironmentFault
     from showcause.pipeline.request import Request
-    from showcause.pipeline.review import settings_of
+    from showcause.pipeline.reviewing import settings_of
     from showcause.project import find_project
     from showcause.trees import TreeReader
 

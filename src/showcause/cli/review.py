@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,9 @@ from showcause.cli.common import (
     wants_colour,
 )
 from showcause.errors import UsageError
+
+if TYPE_CHECKING:
+    from showcause.pipeline import Reviewed
 
 __all__ = ["review_command"]
 
@@ -82,13 +86,11 @@ def review_command(  # noqa: PLR0913, PLR0917  one parameter per option
     return _print(reviewed, format_, verbose=verbose, allow_uncertain=allow_uncertain)
 
 
-def _print(reviewed: object, format_: str, *, verbose: bool, allow_uncertain: bool) -> int:
-    from showcause.pipeline import Reviewed
+def _print(reviewed: Reviewed, format_: str, *, verbose: bool, allow_uncertain: bool) -> int:
     from showcause.receipt import exit_status
     from showcause.report import render
     from showcause.report.words import visible
 
-    assert isinstance(reviewed, Reviewed)
     receipt = reviewed.receipt
     if format_ == "text":
         from showcause.report import text

@@ -22,7 +22,7 @@ from showcause.git import Repo
 from showcause.patch import parse
 from showcause.pipeline.folder import working_folder
 from showcause.pipeline.intake import WORKTREE
-from showcause.pipeline.review import STORE_FILE
+from showcause.pipeline.reviewing import STORE_FILE
 from showcause.project import find_project
 from showcause.receipt import Receipt
 from showcause.records import Cause, CheckResult, Patch, Record, ReviewRecord, Rule
