@@ -7,7 +7,7 @@ declared to be the whole oracle, and only when both its parts ran.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from showcause.attribution import BAD
 from showcause.canon import finding_id
@@ -30,9 +30,9 @@ from showcause.records import (
     Verdict,
 )
 
-__all__ = ["FAIL_TO_PASS", "IMPORTS", "OFFICIAL", "PASS_TO_PASS", "SUITE", "decide"]
+__all__ = ["FAIL_TO_PASS", "IMPORTS", "OFFICIAL", "OWN_TESTS", "PASS_TO_PASS", "SUITE", "decide"]
 
-IMPORTS, SUITE = "imports", "suite"
+IMPORTS, SUITE, OWN_TESTS = "imports", "suite", "own_tests"
 OFFICIAL = "official"
 FAIL_TO_PASS, PASS_TO_PASS = "official.fail_to_pass", "official.pass_to_pass"
 """Ids of the checks that the gate knows by name."""
@@ -206,6 +206,9 @@ def _evidence(checks: Sequence[CheckResult], policy: Policy) -> Iterator[Evidenc
     for check in checks:
         if check.state is not RunState.COMPLETE:
             yield _about_check(check)
+        if check.id == OWN_TESTS:
+            yield from _testimony(check)
+            continue
         for item in check.items:
             text = _item_text(item, policy)
             if text:
@@ -228,6 +231,39 @@ def _about_check(check: CheckResult) -> Evidence:
         text=text,
         stage=check.stage,
     )
+
+
+def _testimony(check: CheckResult) -> Iterator[Evidence]:
+    """What the author's own tests say for themselves, in one line a kind. They decide nothing.
+
+    Only tests that the patch added or edited are the author's; the check marks them contested.
+    """
+    items = [item for item in check.items if item.contested]
+    kinds = {
+        "pass only with the patch": [i for i in items if _ended(i, BAD, {Outcome.PASSED})],
+        "pass without the patch too, so they do not test the change": [
+            i for i in items if _ended(i, {Outcome.PASSED}, {Outcome.PASSED})
+        ],
+        "fail with the patch": [i for i in items if i.head in BAD],
+        "are skipped with the patch": [i for i in items if i.head is Outcome.SKIPPED],
+    }
+    for words, found in kinds.items():
+        if found:
+            names = ", ".join(item.id for item in found[:3])
+            more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+            text = f"the author's own tests: {len(found)} {words}: {names}{more}"
+            yield Evidence(
+                id=finding_id(check.id, words, names),
+                kind=EvidenceKind.TESTIMONY,
+                state="said",
+                text=text,
+                stage=check.stage,
+                items=tuple(item.id for item in found),
+            )
+
+
+def _ended(item: Item, base: Set[Outcome], head: Set[Outcome]) -> bool:
+    return item.base in base and item.head in head
 
 
 def _item_text(item: Item, policy: Policy) -> str:

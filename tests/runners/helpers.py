@@ -50,6 +50,7 @@ def make_job(root: Path, select: tuple[str, ...], **fields: object) -> Job:
         "inside_dir": str(INSIDE),
         "nonce": secrets.token_hex(8),
         "budget_s": 60.0,
+        "extra_env": {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # a plugin or two cost more than a run
         **fields,
     }
     return Job(**values)  # type: ignore[arg-type]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from runners.helpers import by_id, report, version_of, write
 
+from runners.helpers import by_id, report, version_of, write
 from showcause.records import FailureKind as K
 from showcause.records import Origin, RunReport, RunState
 from showcause.records import Outcome as O
@@ -14,7 +14,7 @@ from showcause.runners import RUNNERS
 
 SOURCE = {
     "pkg/__init__.py": "",
-    "pkg/core.py": '''
+    "pkg/core.py": """
 import json
 class Thing:
     def method(self, a): return a
@@ -27,7 +27,7 @@ def opens(path): return open(path)
 def lazy(): import not_installed_anywhere
 def nothing(): return None
 def checks(): assert 1 == 2, "own check"
-''',
+""",
     "pkg/broken.py": "value = undefined_name\n",
     "pkg/bad_syntax.py": "def f(:\n",
     "tests/__init__.py": "",
@@ -160,6 +160,9 @@ CASES: dict[str, tuple[str, O, K | None, Origin]] = {
         O.ERROR, K.MISSING_FILE, Origin.TEST,
     ),
     "oom": ("def test_x(): raise MemoryError\n", O.ERROR, K.MEMORY, Origin.TEST),
+    "sysexit_collect": (
+        "import sys\nsys.exit(0)\ndef test_x(): pass\n", O.ERROR, K.EXIT, Origin.TEST,
+    ),
     "sysexit": ("import sys\ndef test_x(): sys.exit(0)\n", O.ERROR, K.EXIT, Origin.TEST),
     "skip": ("import pytest\ndef test_x(): pytest.skip('no')\n", O.SKIPPED, None, Origin.NONE),
     "xfail": (
@@ -190,12 +193,12 @@ CASES: dict[str, tuple[str, O, K | None, Origin]] = {
     ),
 }  # fmt: skip
 
-GROUPED = '''
+GROUPED = """
 from pkg.core import lookup
 def test_x():
     try: lookup(1)
     except KeyError as e: raise ExceptionGroup("g", [e])
-'''
+"""
 if version_of() >= (3, 11):
     CASES["group"] = (GROUPED, O.FAILED, K.EXCEPTION, Origin.SOURCE)
 
@@ -252,7 +255,6 @@ DEADLY = {
         O.CRASHED, K.CRASH, RunState.CRASHED, 30.0,
     ),
     "hang": ("import time\ndef test_x(): time.sleep(60)\n", O.TIMEOUT, K.TIMEOUT, RunState.TIMEOUT, 1.5),
-    "sysexit_collect": ("import sys\nsys.exit(0)\ndef test_x(): pass\n", O.ERROR, K.EXIT, RunState.CRASHED, 30.0),
     "osexit_collect": (
         "import os\nos._exit(0)\ndef test_x(): pass\n", O.CRASHED, K.CRASH, RunState.CRASHED, 30.0,
     ),

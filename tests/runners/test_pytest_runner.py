@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from runners.helpers import by_id, make_job, only, report, start, version_of, write
 
+from runners.helpers import by_id, make_job, only, report, start, version_of, write
 from showcause.attribution import attribute
 from showcause.errors import UsageError
 from showcause.process import Finished, How, Stream
@@ -80,7 +80,7 @@ def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
 # ---- forged reports
 
 
-FORGE = '''
+FORGE = """
 import pytest
 @pytest.hookimpl(hookwrapper=True{first})
 def pytest_runtest_makereport(item, call):
@@ -89,7 +89,7 @@ def pytest_runtest_makereport(item, call):
     if {which}:
         report.outcome = "passed"
         report.longrepr = None
-'''
+"""
 
 
 @pytest.mark.parametrize("first", ["", ", tryfirst=True", ", trylast=True"])
@@ -240,7 +240,7 @@ def test_only_missing_files_selected_runs_nothing_else(tmp_path: Path) -> None:
 
 
 def test_the_tests_see_what_they_would_without_us(tmp_path: Path) -> None:
-    body = '''
+    body = """
 import os, subprocess, sys
 def test_x():
     assert sys.path[0] == os.getcwd() or os.getcwd() in sys.path
@@ -248,7 +248,7 @@ def test_x():
     assert "PYTHONPATH" not in os.environ
     assert "showcause_events" not in subprocess.check_output([sys.executable, "-c", "import sys; print(sys.modules)"], text=True)
     assert sys.argv[0].endswith("__main__.py")
-'''
+"""
     told = report(PYTEST, write(tmp_path / "repo", {"test_a.py": body}), ("test_a.py",))
     assert only(told, "test_a.py::test_x").outcome is Outcome.PASSED, told
 
@@ -285,13 +285,13 @@ def test_cancelled_marks_nothing_as_failed(tmp_path: Path) -> None:
     assert only(told, "test_a.py::test_x").outcome is Outcome.NOT_RUN
 
 
-SUBTESTS = '''
+SUBTESTS = """
 def test_x(subtests):
     for i in range(3):
         with subtests.test(i=i): assert i != 1
 def test_y(subtests):
     with subtests.test(): pass
-'''
+"""
 
 
 def test_subtests(tmp_path: Path) -> None:
@@ -311,7 +311,7 @@ def test_reruns_are_all_kept(tmp_path: Path) -> None:
         pytest.skip("needs pytest-rerunfailures")
     body = "import os\ndef test_x():\n    open('n', 'a').write('x')\n    assert os.path.getsize('n') > 1\n"
     root = write(tmp_path / "repo", {"test_a.py": body})
-    told = report(PYTEST, root, ("test_a.py",), config=("--reruns", "2"))
+    told = report(PYTEST, root, ("test_a.py",), config=("--reruns", "2"), extra_env={})
     assert told.state is RunState.COMPLETE, told
     outcomes = [result.outcome for result in by_id(told)["test_a.py::test_x"]]
     assert outcomes == [Outcome.FAILED, Outcome.PASSED]
@@ -321,16 +321,14 @@ def test_a_timeout_of_a_plugin(tmp_path: Path) -> None:
     if not _has("pytest_timeout"):
         pytest.skip("needs pytest-timeout")
     body = "import time\ndef test_x(): time.sleep(9)\n"
-    told = report(
-        PYTEST, write(tmp_path / "repo", {"test_a.py": body}), ("test_a.py",), config=("--timeout=0.3",)
-    )
+    root = write(tmp_path / "repo", {"test_a.py": body})
+    told = report(PYTEST, root, ("test_a.py",), config=("--timeout=0.3",), extra_env={})
     assert told.state is RunState.COMPLETE
     assert only(told, "test_a.py::test_x").outcome is Outcome.TIMEOUT
 
 
 def _has(module: str) -> bool:
     from runners.helpers import PYTHON
-
     from showcause.process import Command, run
 
     code = f"import {module}"

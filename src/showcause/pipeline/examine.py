@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from showcause.checks.imports import imports_check
 from showcause.checks.official import OfficialSuite, official_check
+from showcause.checks.own_tests import own_test_files, own_tests_check, vanished
 from showcause.checks.suite import choose_tests, durations_of, left_out, suite_check
 from showcause.checks.workbench import Kit, Workbench
+from showcause.gate import SUITE
 from showcause.records import (
     ChangeKind,
     CheckResult,
@@ -15,6 +17,7 @@ from showcause.records import (
     NotChecked,
     Outcome,
     Record,
+    RunState,
     Tampering,
 )
 from showcause.trees import SurfaceKind, TreeReader, Trees
@@ -22,7 +25,6 @@ from showcause.trees import SurfaceKind, TreeReader, Trees
 __all__ = ["Findings", "examine", "tampering"]
 
 _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".pyx", ".pxd", ".rs", ".go", ".f", ".f90")
-_NAMED = 20
 
 
 class Findings(Record, frozen=True, kw_only=True):
@@ -30,6 +32,7 @@ class Findings(Record, frozen=True, kw_only=True):
 
     checks: tuple[CheckResult, ...]
     not_checked: tuple[NotChecked, ...]
+    tampering: tuple[Tampering, ...]
     why_copying: str
 
 
@@ -49,16 +52,20 @@ def examine(
     if official is not None:
         kit.say("official suite")
         checks += official_check(bench, official, budget_s=budget_s)
-    suite, notes = _suite(bench, reader, budget_s)
-    checks += suite
-    missing += notes
+    if not checks or any(check.state is not RunState.COMPLETE for check in checks):
+        suite, notes = _suite(bench, reader, budget_s)
+        checks += suite
+        missing += notes
     modules = tuple(path for path in _importable(trees) if path not in _loaded(checks))
     if modules:
         kit.say(f"importing {len(modules)} touched modules")
         checks.append(imports_check(bench, modules))
     missing += _not_loaded(checks)
+    own, tampered = _own_tests(bench, checks, budget_s)
+    checks += own
     return Findings(
         checks=tuple(checks),
+        tampering=(*tampering(trees), *tampered),
         not_checked=(*missing, *bench.places.not_checked),
         why_copying=bench.places.why_copying,
     )
@@ -77,6 +84,18 @@ def _suite(
     result = suite_check(bench, selection, policy=bench.kit.settings.policy, budget_s=budget_s)
     bench.kit.store.durations_put(durations_of(bench, selection, result))
     return [result], list(left_out(selection, result))
+
+
+def _own_tests(
+    bench: Workbench, checks: list[CheckResult], budget_s: float
+) -> tuple[list[CheckResult], tuple[Tampering, ...]]:
+    files = own_test_files(bench.trees, bench.kit.project.runner.patterns)
+    if not files:
+        return [], ()
+    bench.kit.say(f"running the author's own {len(files)} test files, without and with the patch")
+    own = own_tests_check(bench, files, budget_s=budget_s)
+    suites = [check for check in checks if check.id == SUITE]
+    return [own], tuple(told for suite in suites for told in vanished(suite, own, bench))
 
 
 def _importable(trees: Trees) -> tuple[str, ...]:

@@ -233,7 +233,7 @@ class _Review:
             causes=decision.causes if decision else (),
             evidence=decision.evidence if decision else (),
             checks=findings.checks if findings else (),
-            tampering=tampering(trees) if trees else (),
+            tampering=findings.tampering if findings else tampering(trees) if trees else (),
             not_checked=(*intake.not_checked, *(findings.not_checked if findings else ())),
             changes=intake.patch.changes,
             bound_to=started.about.bound_to,

@@ -68,6 +68,7 @@ class Attempt:
         return any(_forged(phase) for phase in self.phases)
 
 
+_WHY_NOT = {True: "the run ended before it", False: "not collected"}
 _FORGED = "reported as passed by a hook"
 
 
@@ -127,7 +128,7 @@ def collect_results(log: Log, asked: Asked, places: Places) -> tuple[TestResult,
     collected = [test_id for event in log.events if isinstance(event, Collected) for test_id, _ in event.ids]
     for test_id in (*asked.expect, *collected):
         if test_id not in told and test_id not in controls:
-            told[test_id] = [_untold(test_id, groups, test_id in collected)]
+            told[test_id] = [_untold(test_id, groups, _WHY_NOT[test_id in collected])]
     _account_for_groups(told, groups, asked)
     order = dict.fromkeys((*asked.expect, *told))
     return tuple(result for test_id in order for result in told[test_id])
@@ -141,8 +142,8 @@ def _account_for_groups(
         if not any(covers(name, test_id) for test_id in told):
             told[name] = [result]
     for entry in asked.select:
-        if not any(covers(entry, test_id) or covers(test_id, entry) for test_id in told):
-            told[entry] = [not_run(entry, "no test was collected for it")]
+        if not any(covers(entry, test_id) for test_id in told):
+            told[entry] = [_untold(entry, groups, "no test was collected for it")]
 
 
 def not_run(test_id: str, why: str) -> TestResult:
@@ -182,11 +183,11 @@ def _group_error(group: str, when: str, raised: Raised | None, places: Places) -
     return TestResult(id=group, outcome=Outcome.ERROR, told_by=f"{when} error of {group}", failure=failure)
 
 
-def _untold(test_id: str, groups: dict[str, TestResult], collected: bool) -> TestResult:
+def _untold(test_id: str, groups: dict[str, TestResult], why: str) -> TestResult:
     for name, result in groups.items():
         if covers(name, test_id):
             return msgspec.structs.replace(result, id=test_id)
-    return not_run(test_id, "the run ended before it" if collected else "not collected")
+    return not_run(test_id, why)
 
 
 def _cut(test_id: str, how: How, where: str, duration_s: float) -> TestResult:

@@ -46,7 +46,13 @@ def plugin_class(pytest):
         @wrapper
         def pytest_make_collect_report(self, collector):
             outcome = yield
-            if getattr(outcome, "excinfo", None) is not None:
+            raised = getattr(outcome, "excinfo", None)
+            if raised is not None:
+                if isinstance(raised[1], SystemExit):  # as before pytest 8: the file is lost, not the run
+                    outcome.force_result(pytest.CollectReport(collector.nodeid, "failed", "SystemExit", []))
+                    self._events.tell(
+                        "collect_error", id=collector.nodeid, exc=self._describer.describe(raised[1])
+                    )
                 return
             report = outcome.get_result()
             if report.outcome == "passed":
