@@ -86,6 +86,13 @@ def version_of(module: str = "") -> tuple[int, ...]:
     return tuple(int(part) for part in told.split()[0].split(".") if part.isdigit()) if told else ()
 
 
+@functools.cache
+def has_module(module: str) -> bool:
+    """Whether the driven interpreter can import it."""
+    command = Command(argv=(PYTHON, "-c", f"import {module}"), cwd="/", env={}, limit_s=30)
+    return run(command).exit_status == 0
+
+
 def only(report: RunReport, test_id: str) -> TestResult:
     """The one result of an id."""
     (result,) = by_id(report)[test_id]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from runners.helpers import PYTHON, digests, report, write
+from runners.helpers import PYTHON, digests, only, report, write
 from showcause.process import Command, run
-from showcause.records import Loaded, LoadedState, RunReport, RunState
+from showcause.records import Loaded, LoadedState, Outcome, RunReport, RunState
 from showcause.runners import RUNNERS
 
 PYTEST = RUNNERS["pytest"]
@@ -105,6 +105,23 @@ def test_stale_byte_code_of_the_same_size_and_second(tmp_path: Path) -> None:
     assert (
         report(PYTEST, root, ("test_a.py",), touched=digests(root, "pkg/mod.py")).state is RunState.COMPLETE
     )
+
+
+def test_stale_byte_code_of_a_rewritten_module(tmp_path: Path) -> None:
+    root = write(tmp_path / "repo", {"test_a.py": "def test_x(): assert 1 == 1\n"})
+    source = root / "test_a.py"
+    os.utime(source, (1_600_000_000, 1_600_000_000))
+    env = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    run(Command(argv=(PYTHON, "-m", "pytest", "-q"), cwd=str(root), env=env, limit_s=30))
+    assert list(root.glob("__pycache__/*pytest*.pyc"))
+    fresh = report(PYTEST, root, ("test_a.py",), touched=digests(root, "test_a.py"))
+    assert state_of(fresh, "test_a.py") == [LoadedState.MATCHES]
+    source.write_text("def test_x(): assert 1 == 2\n")
+    os.utime(source, (1_600_000_000, 1_600_000_000))
+    stale = report(PYTEST, root, ("test_a.py",), touched=digests(root, "test_a.py"))
+    used = only(stale, "test_a.py::test_x").outcome is Outcome.PASSED  # pytest 9 compares a hash
+    expected = LoadedState.OTHER_CONTENT if used else LoadedState.MATCHES
+    assert state_of(stale, "test_a.py") == [expected]
 
 
 def test_byte_code_without_source(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ CASES: dict[str, tuple[str, O, K | None, Origin]] = {
         O.ERROR, K.NETWORK, Origin.TEST,
     ),
     "network_wrapped": (
-        "def test_x():\n    try: raise ConnectionRefusedError\n    except OSError as e: raise KeyError from e\n",
+        "def test_x():\n    try: raise BrokenPipeError\n    except OSError as e: raise KeyError from e",
         O.ERROR, K.NETWORK, Origin.TEST,
     ),
     "missing_file": (

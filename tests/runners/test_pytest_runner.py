@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.helpers import by_id, make_job, only, report, start, version_of, write
+from runners.helpers import by_id, has_module, make_job, only, report, start, version_of, write
 from showcause.attribution import attribute
 from showcause.errors import UsageError
 from showcause.process import Finished, How, Stream
@@ -246,7 +246,8 @@ def test_x():
     assert sys.path[0] == os.getcwd() or os.getcwd() in sys.path
     assert not [path for path in sys.path if path.endswith("inside")]
     assert "PYTHONPATH" not in os.environ
-    assert "showcause_events" not in subprocess.check_output([sys.executable, "-c", "import sys; print(sys.modules)"], text=True)
+    child = [sys.executable, "-c", "import sys; print(sys.modules)"]
+    assert "showcause_events" not in subprocess.check_output(child, universal_newlines=True)
     assert sys.argv[0].endswith("__main__.py")
 """
     told = report(PYTEST, write(tmp_path / "repo", {"test_a.py": body}), ("test_a.py",))
@@ -307,7 +308,7 @@ def test_subtests(tmp_path: Path) -> None:
 
 
 def test_reruns_are_all_kept(tmp_path: Path) -> None:
-    if not version_of("pytest_rerunfailures") and not _has("pytest_rerunfailures"):
+    if not has_module("pytest_rerunfailures"):
         pytest.skip("needs pytest-rerunfailures")
     body = "import os\ndef test_x():\n    open('n', 'a').write('x')\n    assert os.path.getsize('n') > 1\n"
     root = write(tmp_path / "repo", {"test_a.py": body})
@@ -318,18 +319,10 @@ def test_reruns_are_all_kept(tmp_path: Path) -> None:
 
 
 def test_a_timeout_of_a_plugin(tmp_path: Path) -> None:
-    if not _has("pytest_timeout"):
+    if not has_module("pytest_timeout"):
         pytest.skip("needs pytest-timeout")
     body = "import time\ndef test_x(): time.sleep(9)\n"
     root = write(tmp_path / "repo", {"test_a.py": body})
     told = report(PYTEST, root, ("test_a.py",), config=("--timeout=0.3",), extra_env={})
     assert told.state is RunState.COMPLETE
     assert only(told, "test_a.py::test_x").outcome is Outcome.TIMEOUT
-
-
-def _has(module: str) -> bool:
-    from runners.helpers import PYTHON
-    from showcause.process import Command, run
-
-    code = f"import {module}"
-    return run(Command(argv=(PYTHON, "-c", code), cwd="/", env={}, limit_s=30)).exit_status == 0

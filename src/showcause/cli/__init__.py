@@ -23,6 +23,7 @@ COMMANDS = {
     "list": "showcause.cli.receipts",
     "verify": "showcause.cli.receipts",
     "doctor": "showcause.cli.doctor",
+    "init": "showcause.cli.init",
     "demo": "showcause.cli.demo",
 }
 

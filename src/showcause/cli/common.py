@@ -21,7 +21,7 @@ directory_option = click.option(
     "-C", "directory", default=".", metavar="DIR", help="The repository; default: the current folder."
 )
 format_option = click.option(
-    "--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True
+    "--format", "format_", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True
 )
 
 

@@ -22,7 +22,17 @@ def _json(receipt: Receipt) -> bytes:
     return render_json(receipt)
 
 
-FORMATS: dict[str, Callable[[Receipt], bytes]] = {"text": _text, "json": _json}
+def _markdown(receipt: Receipt) -> bytes:
+    from showcause.report.markdown import render as render_markdown
+
+    return render_markdown(receipt).encode("utf-8")
+
+
+FORMATS: dict[str, Callable[[Receipt], bytes]] = {
+    "text": _text,
+    "json": _json,
+    "markdown": _markdown,
+}
 
 
 def render(receipt: Receipt, format: str) -> bytes:

@@ -17,6 +17,7 @@ from showcause.records import (
     Enforcement,
     Evidence,
     NotChecked,
+    ReviewRecord,
     RunState,
     SandboxReport,
     Verdict,
@@ -49,7 +50,8 @@ def _lines(receipt: Receipt, verbose: bool) -> Iterator[Line]:
     rejected = ending(body.ended, body.verdict).verdict is Verdict.REJECT
     title = "Causes" if rejected else "Found, but it does not count"
     yield from _section(title, len(body.causes), _causes(receipt, more))
-    yield from _section("Evidence", len(body.evidence), _evidence(body.evidence, more))
+    evidence = _beside_causes(body)
+    yield from _section("Evidence", len(evidence), _evidence(evidence, more))
     touched = [f"{visible(edit.path)}: {visible(edit.what)}" for edit in body.tampering]
     title = "The patch edits what judges it"
     yield from _section(title, len(touched), more.cut(map(_bullet, touched), len(touched), _TAMPERING))
@@ -136,6 +138,12 @@ def _cause(id: str, number: int, cause: Cause, more: _More) -> Iterator[Line]:
 
 
 # ------------------------------------------------------------------ what else was seen
+
+
+def _beside_causes(body: ReviewRecord) -> list[Evidence]:
+    """Evidence less what the causes above say already."""
+    caused = {cause.item for cause in body.causes}
+    return [one for one in body.evidence if not one.items or not caused.issuperset(one.items)]
 
 
 def _evidence(evidence: Sequence[Evidence], more: _More) -> Iterator[Line]:

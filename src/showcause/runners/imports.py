@@ -67,7 +67,8 @@ class ImportsRunner:
         def read(log: Log, asked: Asked, places: Places) -> tuple[TestResult, ...]:
             return _read(job, log, asked, places)
 
-        return make_report(job, finished, needs=frozenset({"import"}), statuses=STATUSES, read=read)
+        needs = frozenset({"import"})
+        return make_report(job, finished, needs=needs, statuses=STATUSES, read=read, selects_tests=False)
 
 
 def module_name(path: str, sources: Sequence[str], surface: Sequence[str] = ()) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from showcause.process import Finished
 from showcause.records import RunReport, TestResult
@@ -26,10 +26,11 @@ def make_report(
     needs: frozenset[str],
     statuses: Mapping[int, State],
     read: Callable[[Log, Asked, Places], tuple[TestResult, ...]] = collect_results,
+    selects_tests: bool = True,
 ) -> RunReport:
     """Read the event file; stdout and stderr are kept for people and decide nothing."""
     log = read_events(_content(job))
-    places = _places(job, log)
+    places = _places(job, log, job.select if selects_tests else ())
     asked = Asked(select=job.select, expect=job.expect, needs=needs, how=finished.how)
     facts = [item for event in log.events if isinstance(event, LoadedEvent) for item in event.items]
     loaded = judge_loaded(facts, job.touched, places) if log.events else ()
@@ -56,9 +57,9 @@ def _content(job: Job) -> bytes:
         return b""
 
 
-def _places(job: Job, log: Log) -> Places:
+def _places(job: Job, log: Log, select: Sequence[str]) -> Places:
     prefix = next((event.prefix for event in log.events if isinstance(event, Start)), "")
-    selected = (entry.split("::")[0] for entry in job.select if entry.split("::")[0].endswith(".py"))
+    selected = (entry.split("::")[0] for entry in select if entry.split("::")[0].endswith(".py"))
     here = {os.path.normpath(os.path.join(job.workdir, path)) for path in selected}
     return Places(surface=frozenset(job.surface) | here, prefix=_inside(prefix, job.root))
 
