@@ -210,7 +210,7 @@ def _evidence(checks: Sequence[CheckResult], policy: Policy) -> Iterator[Evidenc
             yield from _testimony(check)
             continue
         for item in check.items:
-            text = _item_text(item, policy)
+            text = _item_text(check.id, item, policy)
             if text:
                 yield Evidence(
                     id=finding_id(check.id, item.id, text),
@@ -244,6 +244,9 @@ def _testimony(check: CheckResult) -> Iterator[Evidence]:
         "pass without the patch too, so they do not test the change": [
             i for i in items if _ended(i, {Outcome.PASSED}, {Outcome.PASSED})
         ],
+        "pass with the patch, and could not be run without it": [
+            i for i in items if _ended(i, {Outcome.NOT_RUN}, {Outcome.PASSED})
+        ],
         "fail with the patch": [i for i in items if i.head in BAD],
         "are skipped with the patch": [i for i in items if i.head is Outcome.SKIPPED],
     }
@@ -266,11 +269,11 @@ def _ended(item: Item, base: Set[Outcome], head: Set[Outcome]) -> bool:
     return item.base in base and item.head in head
 
 
-def _item_text(item: Item, policy: Policy) -> str:
+def _item_text(check_id: str, item: Item, policy: Policy) -> str:
     sides = f"{item.id}: {item.base.value} on base, {item.head.value} on head"
     match item.attribution:
         case Attribution.PATCH_CAUSED if item.head in BAD:
-            return f"{sides}{_weight(item, policy)}"
+            return f"{sides}{_weight(check_id, item, policy)}"
         case Attribution.PATCH_CAUSED if item.head is Outcome.SKIPPED:
             return f"{sides}: newly skipped"
         case Attribution.FLAKY:
@@ -279,13 +282,13 @@ def _item_text(item: Item, policy: Policy) -> str:
             return ""
 
 
-def _weight(item: Item, policy: Policy) -> str:
+def _weight(check_id: str, item: Item, policy: Policy) -> str:
     failure = next((run.failure for run in reversed(item.runs) if run.failure), None)
     words = f" ({_failure_words(failure.exception, failure.message)})" if failure else ""
     if item.contested:
         return f"{words}; contested: {item.note}"
     if item.self_hosted:
         return f"{words}; the repository is its own test runner, so this decides nothing alone"
-    if policy.regression is RegressionRule.CORROBORATED:
+    if check_id == SUITE and policy.regression is RegressionRule.CORROBORATED:
         return f"{words}; alone this may be the change that was asked for"
     return words

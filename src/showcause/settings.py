@@ -76,7 +76,7 @@ TABLE: tuple[Setting, ...] = (
         "a regression of a base test may reject together with a failing probe, reject, or inform",
         *RegressionRule,
     ),
-    _setting("suite.command", Kind.LIST, (), "the project's own test command, instead of the runner found"),
+    _setting("suite.command", Kind.LIST, (), "a test command of the project's own, run beside the tests found; its exit status is evidence"),
     _setting(
         "suite.python",
         Kind.TEXT,

@@ -121,7 +121,7 @@ ENVIRONMENT = {
     "settings": {"site_settings.py": "import not_there\n"},
     "a runner of its own": {
         "site_settings.py": SETTINGS + "TEST_RUNNER = 'own.Runner'\n",
-        "own.py": "class Runner:\n    def __init__(self, **kw): pass\n    def run_tests(self, labels): return 1\n",
+        "own.py": "class Runner:\n    def __init__(self, **kw): pass\n    def run_tests(self, _): return 1\n",
     },
     "no manage.py": {"manage.py": "import sys; sys.exit(2)\n"},
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.helpers import PYTHON, digests, only, report, write
+from runners.helpers import PYTHON, digests, only, report, version_of, write
 from showcause.process import Command, run
 from showcause.records import Loaded, LoadedState, Outcome, RunReport, RunState
 from showcause.runners import RUNNERS
@@ -138,6 +138,8 @@ def test_byte_code_without_source(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["prepend", "importlib"])
 def test_a_module_under_another_name(tmp_path: Path, mode: str) -> None:
     root = write(tmp_path / "repo", {"checks/helper/test_a.py": "def test_x(): pass\n"})
+    if mode == "importlib" and version_of("pytest") < (7,):
+        pytest.skip("pytest 6 does not enter such modules into sys.modules: they count as not loaded")
     path = "checks/helper/test_a.py"
     told = report(PYTEST, root, (path,), touched=digests(root, path), config=(f"--import-mode={mode}",))
     assert told.state is RunState.COMPLETE

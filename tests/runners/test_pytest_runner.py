@@ -12,6 +12,7 @@ from showcause.errors import UsageError
 from showcause.process import Finished, How, Stream
 from showcause.records import Attribution, FailureKind, Outcome, RunState, Side
 from showcause.runners import RUNNERS, runner_named
+from showcause.runners.pytest import pytest_config
 
 PYTEST = RUNNERS["pytest"]
 FAILS = "def test_x(): assert 0\n"
@@ -326,3 +327,20 @@ def test_a_timeout_of_a_plugin(tmp_path: Path) -> None:
     told = report(PYTEST, root, ("test_a.py",), config=("--timeout=0.3",), extra_env={})
     assert told.state is RunState.COMPLETE
     assert only(told, "test_a.py::test_x").outcome is Outcome.TIMEOUT
+
+
+def test_whatever_plugins_there_are_the_order_is_ours(tmp_path: Path) -> None:
+    names = [f"test_{n}" for n in range(12)]
+    body = "".join(f"def {name}(): pass\n" for name in names)
+    root = write(tmp_path / "repo", {"test_b.py": body, "test_a.py": body, "pytest.ini": PLUGINS_INI})
+    config = pytest_config({"pytest.ini": PLUGINS_INI.encode()}).addopts
+    told = report(PYTEST, root, ("test_b.py", "test_a.py"), config=config, extra_env={})
+    assert (told.state, told.why) == (RunState.COMPLETE, "")
+    assert [result.id for result in told.results] == [f"test_{m}.py::{name}" for m in "ba" for name in names]
+    assert {result.outcome for result in told.results} == {Outcome.PASSED}
+    assert not list(root.glob("**/.coverage*"))
+
+
+PLUGINS_INI = (
+    "[pytest]\naddopts = -n 2 --cov=. --dist loadscope -p xdist --maxfail=1 --lf -ra --junitxml=j.xml\n"
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from showcause.checks.command import command_check
 from showcause.checks.imports import imports_check
 from showcause.checks.official import OfficialSuite, official_check
 from showcause.checks.own_tests import own_test_files, own_tests_check, vanished
@@ -61,6 +62,10 @@ def examine(
         kit.say(f"importing {len(modules)} touched modules")
         checks.append(imports_check(bench, modules))
     missing += _not_loaded(checks)
+    command = kit.settings.suite.command
+    if command:
+        kit.say("running the project's own command before and after")
+        checks.append(command_check(bench, command, budget_s=budget_s))
     own, tampered = _own_tests(bench, checks, budget_s)
     checks += own
     return Findings(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from showcause.errors import UsageError
 from showcause.runners.base import Job, Launch, Runner
+from showcause.runners.command import CommandRunner
 from showcause.runners.django import DjangoRunner
 from showcause.runners.imports import ImportsRunner
 from showcause.runners.pytest import PytestRunner
@@ -11,7 +12,13 @@ from showcause.runners.unittest import UnittestRunner
 
 __all__ = ["RUNNERS", "Job", "Launch", "Runner", "runner_named"]
 
-_ALL: tuple[Runner, ...] = (PytestRunner(), UnittestRunner(), DjangoRunner(), ImportsRunner())
+_ALL: tuple[Runner, ...] = (
+    PytestRunner(),
+    UnittestRunner(),
+    DjangoRunner(),
+    ImportsRunner(),
+    CommandRunner(),
+)
 RUNNERS: dict[str, Runner] = {runner.name: runner for runner in _ALL}
 
 

@@ -12,7 +12,7 @@ import msgspec
 from showcause.process import Finished
 from showcause.records import RunReport, Side
 
-__all__ = ["Job", "Launch", "Runner", "event_file", "launch_inside"]
+__all__ = ["Job", "Launch", "Runner", "environment", "event_file", "launch_inside"]
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,12 +119,12 @@ def launch_inside(
     root = PurePosixPath(job.root)
     return Launch(
         argv=(job.python, str(PurePosixPath(job.inside_dir) / script), str(job_file)),
-        env=_environment(job),
+        env=environment(job),
         cwd=str(root / job.workdir) if job.workdir else job.root,
     )
 
 
-def _environment(job: Job) -> dict[str, str]:
+def environment(job: Job) -> dict[str, str]:
     """The little that an interpreter needs; HOME and TMPDIR are the sandbox's to set."""
     interpreter = str(PurePosixPath(job.python).parent)
     return {

@@ -14,7 +14,7 @@ from showcause.runners.loaded import judge_loaded
 from showcause.runners.results import Asked, attempts_of, collect_results
 from showcause.runners.state import State, judge_run
 
-__all__ = ["make_report"]
+__all__ = ["make_report", "output_tail"]
 
 _TAIL_BYTES = 8192
 
@@ -46,7 +46,7 @@ def make_report(
         signal=finished.signal,
         wall_s=finished.wall_s,
         leaked=finished.leaked,
-        output_tail=_tail(finished),
+        output_tail=output_tail(finished),
     )
 
 
@@ -69,6 +69,7 @@ def _inside(path: str, root: str) -> str:
     return path[len(root) :].strip("/") if path.startswith(root.rstrip("/") + "/") else ""
 
 
-def _tail(finished: Finished) -> str:
+def output_tail(finished: Finished) -> str:
+    """The end of both streams, for people."""
     tails = [stream.kept[-_TAIL_BYTES:] for stream in (finished.stdout, finished.stderr)]
     return b"\n".join(tail for tail in tails if tail).decode("utf-8", "backslashreplace")

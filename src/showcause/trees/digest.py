@@ -34,8 +34,10 @@ def disk_digest(trees: Trees, side: Side, path: str, folder: str, *, is_export: 
 
 
 def _digest(place: str) -> str:
+    if not os.path.isfile(place):  # absent, a folder, or a whiteout of the layer
+        return ""
     try:
         with open(place, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+    except FileNotFoundError:  # the checkout moves: the review will see it
         return ""

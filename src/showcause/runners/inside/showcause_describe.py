@@ -16,7 +16,8 @@ from showcause_events import clean
 
 _KEEP_LAST, _KEEP_FIRST = 40, 4
 _SIGNATURE = re.compile(
-    r"^([\w.<>]+)\(\) (?:got an unexpected keyword|got some positional-only|got multiple values|missing \d+ required|takes )"
+    r"^([\w.<>]+)\(\) (?:got an unexpected keyword|got some positional-only|got multiple values"
+    r"|missing \d+ required|takes )"
 )
 _MODULE_LACKS = re.compile(r"<?module '([\w.]+)'.*(?:has no attribute|does not have the attribute)", re.S)
 _CLASS_LACKS = re.compile(r"<class '([\w.]+)\.\w+'>.*(?:has no attribute|does not have the attribute)", re.S)
@@ -49,7 +50,12 @@ class Describer:
             return self._describe(error, depth)
         except Exception as trouble:  # an exception object can lie about anything
             kind = type(error).__name__
-            return {"type": kind, "mro": [kind], "message": "not describable: %s" % type(trouble).__name__, "frames": []}
+            return {
+                "type": kind,
+                "mro": [kind],
+                "message": "not describable: %s" % type(trouble).__name__,
+                "frames": [],
+            }
 
     def _describe(self, error, depth):
         trail = _trail(error)
@@ -76,7 +82,9 @@ class Describer:
             told["owner"] = owner
         members = getattr(error, "exceptions", None)
         if isinstance(members, (tuple, list)) and depth < 3:
-            told["group"] = [self.describe(each, depth + 1) for each in members[:20] if isinstance(each, BaseException)]
+            told["group"] = [
+                self.describe(each, depth + 1) for each in members[:20] if isinstance(each, BaseException)
+            ]
         return told
 
     def _frames(self, trail):
@@ -145,7 +153,9 @@ class Describer:
         if found is None or last is None:
             return ""
         kinds = (each if isinstance(each, type) else type(each) for each in _values(last[0]))
-        return self._one(self._module_file(kind.__module__) for kind in kinds if kind.__name__ == found.group(1))
+        return self._one(
+            self._module_file(kind.__module__) for kind in kinds if kind.__name__ == found.group(1)
+        )
 
     def _defines(self, thing):
         if isinstance(thing, types.ModuleType):
@@ -176,9 +186,10 @@ class Describer:
                 continue
             kind = vars(module).get(first)
             file = vars(module).get("__file__")
-            if isinstance(kind, type) and kind.__module__ == name and isinstance(file, str):
-                if inspect.getattr_static(kind, rest, None) is not None:
-                    yield self.place(file)
+            if not isinstance(kind, type) or kind.__module__ != name or not isinstance(file, str):
+                continue
+            if inspect.getattr_static(kind, rest, None) is not None:
+                yield self.place(file)
 
     def _function_home(self, function):
         file = function.__code__.co_filename
@@ -240,11 +251,12 @@ def _attributes(value, names):
 def _functions(value):
     """The Python functions that calling `value` may enter."""
     if isinstance(value, type):
-        candidates = [inspect.getattr_static(value, name, None) for name in ("__init__", "__new__", "__call__")]
+        candidates = [
+            inspect.getattr_static(value, name, None) for name in ("__init__", "__new__", "__call__")
+        ]
     else:
         candidates = [value, inspect.getattr_static(type(value), "__call__", None)]
-    for each in candidates:
-        each = getattr(each, "__func__", each)
+    for each in [getattr(candidate, "__func__", candidate) for candidate in candidates]:
         if isinstance(each, types.FunctionType):
             yield each
             inner = getattr(each, "__wrapped__", None)

@@ -12,13 +12,14 @@ import importlib.util
 import marshal
 import os
 import sys
-import sysconfig
 
 
 def loaded(job, describer):
     """One entry for each (touched Python path, module)."""
     finder = _Finder(job, describer)
-    return [entry for path in sorted(job["touched"]) if path.endswith(".py") for entry in finder.entries(path)]
+    return [
+        entry for path in sorted(job["touched"]) if path.endswith(".py") for entry in finder.entries(path)
+    ]
 
 
 def module_names(path, sources):
@@ -52,7 +53,7 @@ class _Finder:
         self._place = describer.place
         self._root = os.path.realpath(job["root"])
         self._sources, self._touched = job["sources"], job["touched"]
-        self._stdlib = _stdlib_folders()
+        self._stdlib = None
         self._modules = {name: module for name, module in list(sys.modules.items()) if module is not None}
         self._by_base = {}
         for name, module in self._modules.items():
@@ -81,16 +82,30 @@ class _Finder:
                 names = [names[0].rpartition(".")[0]]
                 own = os.path.realpath(os.path.join(self._root, source, *names[0].split("."), "__init__.py"))
                 file = module_file(self._modules.get(names[0]))
-                if file and os.path.isfile(own) and os.path.realpath(file) != own and not self._is_stdlib(file):
+                if (
+                    file
+                    and os.path.isfile(own)
+                    and os.path.realpath(file) != own
+                    and not self._is_stdlib(file)
+                ):
                     return [dict(self._entry(path, names[0], file, own), parent=True)]
         return []
 
     def _entry(self, path, name, file, expected):
         real = os.path.realpath(file)
         module = self._modules[name]
-        told = {"path": path, "module": name, "file": real, "place": self._place(file), "sha256": "", "code": "unread"}
+        told = {
+            "path": path,
+            "module": name,
+            "file": real,
+            "place": self._place(file),
+            "sha256": "",
+            "code": "unread",
+        }
         told["same"] = real == expected
-        loader = getattr(getattr(module, "__spec__", None), "loader", None) or getattr(module, "__loader__", None)
+        loader = getattr(getattr(module, "__spec__", None), "loader", None) or getattr(
+            module, "__loader__", None
+        )
         told["loader"] = type(loader).__name__
         try:
             with open(real, "rb") as stream:
@@ -107,10 +122,14 @@ class _Finder:
             return False
         if real.startswith(self._root.rstrip(os.sep) + os.sep):
             return False
+        if self._stdlib is None:
+            self._stdlib = _stdlib_folders()
         return any(real.startswith(folder) for folder in self._stdlib)
 
 
 def _stdlib_folders():
+    import sysconfig  # not needed where all that was loaded is the tree's
+
     paths = sysconfig.get_paths()
     found = {os.path.realpath(paths[key]) + os.sep for key in ("stdlib", "platstdlib") if paths.get(key)}
     found.add(os.path.realpath(os.path.dirname(os.__file__)) + os.sep)
@@ -118,7 +137,7 @@ def _stdlib_folders():
 
 
 def _code_state(file, content, loader):
-    """"none": no byte code that would be used; "same", "other"; "sourceless"; "unknown": not comparable."""
+    """ "none": no byte code that would be used; "same", "other"; "sourceless"; "unknown": not comparable."""
     if not file.endswith(".py"):
         return "sourceless"
     rewritten = type(loader).__name__ == "AssertionRewritingHook"

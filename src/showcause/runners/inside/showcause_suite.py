@@ -100,7 +100,9 @@ class Budgeted(unittest.TestSuite):
 
     def __iter__(self):
         for test in super().__iter__():
-            why = "" if any(test is control for control in self._controls) else self._budget.refuses(test.id())
+            why = (
+                "" if any(test is control for control in self._controls) else self._budget.refuses(test.id())
+            )
             if why:
                 self._events.tell("not_run", id=test.id(), why=why)
             else:

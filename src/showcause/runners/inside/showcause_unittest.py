@@ -96,7 +96,9 @@ def main():
     settings = dict(zip(("start", "pattern", "top"), job["options"]))
     sys.argv[:] = ["python -m unittest"]
     if settings["start"] != ".":
-        sys.path.insert(0, os.path.abspath(settings["top"] or top_folder(os.path.join(settings["start"], "x"), "")))
+        sys.path.insert(
+            0, os.path.abspath(settings["top"] or top_folder(os.path.join(settings["start"], "x"), ""))
+        )
     try:
         status = run(job, settings, events, describer)
     except Exception as error:

@@ -1,0 +1,111 @@
+"""One command timed, two of them in turn, and the table of what came out."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+__all__ = ["Row", "Spread", "Taken", "in_turn", "machine", "table", "timed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """What one command took. `cpu_s` counts itself and the descendants it waited for: what runs below
+    a pid namespace that was killed is not in it."""
+
+    wall_s: float
+    cpu_s: float
+    exit_status: int
+    stdout: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """Numbers of several rounds."""
+
+    values: tuple[float, ...]
+
+    @property
+    def middle(self) -> float:
+        return median(self.values)
+
+    def told(self, digits: int = 2) -> str:
+        shown = (min(self.values), self.middle, max(self.values))
+        return " / ".join(f"{value:.{digits}f}" for value in shown)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One line of the table. `measure` is what the budget speaks of: a ratio, or milliseconds."""
+
+    what: str
+    ours: str
+    against: str
+    measure: Spread
+    unit: str
+    budget: float | None
+
+    @property
+    def verdict(self) -> str:
+        if self.budget is None:
+            return ""
+        return "yes" if self.measure.middle <= self.budget else "**no**"
+
+
+def timed(argv: Sequence[str], *, cwd: str | Path, allowed: tuple[int, ...] = (0,)) -> Taken:
+    """Run `argv` to its end. Raises RuntimeError for an exit status that is not `allowed`: a figure
+    from a command that failed would be none."""
+    read, write = os.pipe()
+    started = time.perf_counter()
+    child = subprocess.Popen(argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=write, stderr=subprocess.STDOUT)
+    os.close(write)
+    with open(read, "rb") as pipe:
+        stdout = pipe.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    wall_s = time.perf_counter() - started
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode not in allowed:
+        text = stdout.decode(errors="replace")[-2000:]
+        raise RuntimeError(f"{' '.join(argv)} ended with {child.returncode}:\n{text}")
+    return Taken(
+        wall_s=wall_s, cpu_s=usage.ru_utime + usage.ru_stime, exit_status=child.returncode, stdout=stdout
+    )
+
+
+def in_turn(
+    rounds: int, ours: Callable[[int], float], against: Callable[[int], float]
+) -> tuple[Spread, Spread]:
+    """Both, one after the other, `rounds` times; each is given the number of the round."""
+    pairs = [(ours(number), against(number)) for number in range(rounds)]
+    return Spread(values=tuple(a for a, _ in pairs)), Spread(values=tuple(b for _, b in pairs))
+
+
+def machine() -> str:
+    """What the figures hold for. Nothing that names this machine."""
+    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
+    return (
+        f"{os.cpu_count()} cores, {platform.system()} {platform.release().split('-')[0]}, "
+        f"{platform.python_implementation()} {platform.python_version()}, load {load}"
+    )
+
+
+def table(rows: Sequence[Row]) -> str:
+    """A markdown table; spreads are min / median / max, and the median is held against the budget."""
+    lines = [
+        "| what | ours, s | against, s | measure | budget | met |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in rows:
+        digits = 2 if row.unit == "x" else 0
+        budget = "" if row.budget is None else f"{row.budget:g} {row.unit}"
+        lines.append(
+            f"| {row.what} | {row.ours} | {row.against} | {row.measure.told(digits)} {row.unit} "
+            f"| {budget} | {row.verdict} |"
+        )
+    return "\n".join(lines)

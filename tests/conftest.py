@@ -1,0 +1,1 @@
+"""Makes `git_helpers` and `needs` importable from every folder of tests."""

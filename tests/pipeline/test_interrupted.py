@@ -1,0 +1,142 @@
+"""A review that is stopped in any phase: nothing runs on, nothing is left, and the receipt says so."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from git_helpers import Files, fingerprint, write
+from reviews import PRICE, cli, descendants, leftovers, processes_below, receipts, shop, start_cli, until
+
+from showcause.records import Ended
+
+SLEEPS = b"import time\nimport unittest\n\nfrom shop import price\n\n\nclass SlowTest(unittest.TestCase):\n"
+SLEEPS += b"    def test_slow(self):\n        time.sleep(30)\n"
+PATCH: Files = {"shop/price.py": PRICE + b"\n# new\n"}
+
+
+def _runs(*words: str) -> Callable[[int], bool]:
+    """Whether a descendant's command line has all these words."""
+
+    def found(pid: int) -> bool:
+        for each in descendants(pid):
+            try:
+                line = Path(f"/proc/{each}/cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if all(any(word.encode() in argument for argument in line) for word in words):
+                return True
+        return False
+
+    return found
+
+
+PHASES: dict[str, tuple[Callable[[int], bool], Files]] = {
+    "snapshot": (_runs("git", "add"), {}),
+    "own tests": (_runs("showcause_unittest.py"), {"tests/test_new.py": SLEEPS}),
+    "suite": (_runs("showcause_unittest.py"), {}),
+    "imports": (_runs("showcause_imports.py"), {"shop/slow.py": b"import time\n\ntime.sleep(30)\n"}),
+}
+
+
+def prepare(top: Path, phase: str) -> None:
+    base: Files = {"suite": {"tests/test_slow.py": SLEEPS}, "imports": {"shop/slow.py": b"\n"}}.get(phase, {})
+    shop(top, base)
+    write(top, PATCH | PHASES[phase][1])
+    if phase == "snapshot":
+        with open(top / "large", "wb") as file:
+            file.truncate(200 << 20)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("phase", PHASES)
+def test_d2_a_signal_ends_all_and_is_in_the_receipt(
+    tmp_path: Path, phase: str, number: signal.Signals
+) -> None:
+    top = tmp_path / "r"
+    prepare(top, phase)
+    before = fingerprint(top)
+    living = start_cli(top, tmp_path / "temporary", "review", "--format", "json")
+    until(lambda: PHASES[phase][0](living.process.pid))
+    assert living.interrupt(number) == 130
+    assert processes_below(str(tmp_path)) == []
+    assert leftovers(living.temporary) == []
+    assert fingerprint(top) == before
+    (receipt,) = receipts(top)
+    assert (receipt.body.ended, receipt.body.exit_status) == (Ended.INTERRUPTED, 130)
+    assert (receipt.body.verdict, receipt.body.causes) == (None, ())
+
+
+def test_a_signal_before_the_work_is_no_verdict(tmp_path: Path) -> None:
+    top = shop(tmp_path / "r")
+    write(top, PATCH)
+    living = start_cli(top, tmp_path / "temporary", "review")
+    until(lambda: b"showcause" in Path(f"/proc/{living.process.pid}/cmdline").read_bytes())
+    assert living.interrupt(signal.SIGINT) in (130, -signal.SIGINT)
+
+
+@pytest.mark.parametrize("level", ["1", "3"])
+def test_what_a_killed_review_leaves_is_swept_by_the_next(tmp_path: Path, level: str) -> None:
+    top = tmp_path / "r"
+    prepare(top, "suite")
+    forced = {"SHOWCAUSE_SANDBOX_LEVEL": level}
+    living = start_cli(top, tmp_path / "temporary", "review", env=forced)
+    until(lambda: _runs("showcause_unittest.py")(living.process.pid))
+    assert living.interrupt(signal.SIGKILL) == -signal.SIGKILL
+    until(lambda: processes_below(str(tmp_path)) == [], seconds=5)
+    assert leftovers(living.temporary) != []
+    told = cli(top, "list")
+    assert (told.status, "interrupted" in told.out) == (0, True)
+    write(top, {"tests/test_slow.py": b""})
+    again = cli(top, "review", env=forced | {"TMPDIR": str(living.temporary)})
+    assert again.status == 3, again.err
+    assert leftovers(living.temporary) == []
+    assert [receipt.body.ended for receipt in receipts(top)] == [Ended.UNDECIDED, Ended.INTERRUPTED]
+    assert cli(top, "verify").status == 0
+
+
+def test_an_interrupted_reproduction(tmp_path: Path) -> None:
+    top = shop(tmp_path / "r")
+    write(top, {"shop/price.py": b"import time\n\ntime.sleep(1.2)\nprint(undefined)\n" + PRICE})
+    assert cli(top, "review").status == 1
+    identity = receipts(top)[0].id
+    living = start_cli(top, tmp_path / "temporary", "reproduce", identity)
+    until(lambda: _runs("showcause_imports.py")(living.process.pid))
+    assert living.interrupt(signal.SIGINT) == 130
+    assert processes_below(str(tmp_path)) == []
+    assert leftovers(living.temporary) == []
+
+
+def test_an_interrupted_demo(tmp_path: Path) -> None:
+    living = start_cli(tmp_path, tmp_path / "temporary", "demo")
+    until(lambda: _runs("showcause_unittest.py")(living.process.pid))
+    assert living.interrupt(signal.SIGINT) == 130
+    assert processes_below(str(living.temporary)) == []
+    assert leftovers(living.temporary) == []
+
+
+def test_e1_standard_input_that_never_ends(tmp_path: Path) -> None:
+    """A test that reads its standard input finds it empty, whatever ours is."""
+    reads = SLEEPS.replace(b"time.sleep(30)", b"self.assertEqual(__import__('sys').stdin.read(), '')")
+    top = shop(tmp_path / "r", {"tests/test_slow.py": reads})
+    write(top, PATCH)
+    import subprocess
+    import sys
+
+    from reviews import SETTINGS, environment
+
+    reader, writer = os.pipe()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "showcause", "review", "--format", "json", *SETTINGS],
+            cwd=top, env=environment(), stdin=reader, capture_output=True, check=False, timeout=30,
+        )  # fmt: skip
+    finally:
+        os.close(reader)
+        os.close(writer)
+    assert done.returncode == 3
+    items = {item.id: item.head.value for check in receipts(top)[0].body.checks for item in check.items}
+    assert items["tests.test_slow.SlowTest.test_slow"] == "passed"
