@@ -23,6 +23,7 @@ ORDER = [
     ("trees",),
     ("runners",),
     ("attribution",),
+    ("evidence",),
     ("gate",),
     ("receipt",),
     ("store",),

@@ -7,17 +7,16 @@ declared to be the whole oracle, and only when both its parts ran.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 
 from showcause.attribution import BAD
-from showcause.canon import finding_id
+from showcause.evidence import OWN_TESTS, SUITE, evidence_of, failure_words
 from showcause.records import (
     Attribution,
     Cause,
     CheckResult,
     Decision,
     Evidence,
-    EvidenceKind,
     Item,
     ItemRun,
     Outcome,
@@ -32,7 +31,7 @@ from showcause.records import (
 
 __all__ = ["FAIL_TO_PASS", "IMPORTS", "OFFICIAL", "OWN_TESTS", "PASS_TO_PASS", "SUITE", "decide"]
 
-IMPORTS, SUITE, OWN_TESTS = "imports", "suite", "own_tests"
+IMPORTS = "imports"
 OFFICIAL = "official"
 FAIL_TO_PASS, PASS_TO_PASS = "official.fail_to_pass", "official.pass_to_pass"
 """Ids of the checks that the gate knows by name."""
@@ -51,7 +50,7 @@ def decide(
     """The table of DESIGN 8. `review_id` goes into each cause's `reproduce` command."""
     if patch_is_empty and task_given:
         return _decision(Verdict.REJECT, Stage.CHANGE, [_no_change()], (), review_id)
-    evidence = tuple(_evidence(checks, policy))
+    evidence = tuple(evidence_of(checks, policy))
     official = _official(checks)
     if official is not None:
         verdict, causes = official
@@ -154,12 +153,7 @@ def _told(item: Item, outcome: Outcome, sides: tuple[Side, ...]) -> str:
     failure = next((run.failure for run in runs if run.failure), None)
     if failure is None:
         return text
-    return f"{text}: {_failure_words(failure.exception, failure.message)}"
-
-
-def _failure_words(exception: str, message: str) -> str:
-    first = message.strip().splitlines()[0] if message.strip() else ""
-    return f"{exception}: {first}" if exception and first else exception or first or "no message"
+    return f"{text}: {failure_words(failure.exception, failure.message)}"
 
 
 # ------------------------------------------------------------------ the official suite
@@ -197,98 +191,3 @@ def _stable(item: Item, outcome: Outcome) -> bool:
     on_head: list[ItemRun] = [run for run in item.runs if run.side in (Side.HEAD, Side.HEAD_HEAD)]
     told = [run for run in on_head if run.outcome is not Outcome.NOT_RUN]
     return len(told) >= 2 and all(run.outcome is outcome for run in told)
-
-
-# ------------------------------------------------------------------ evidence
-
-
-def _evidence(checks: Sequence[CheckResult], policy: Policy) -> Iterator[Evidence]:
-    for check in checks:
-        if check.state is not RunState.COMPLETE:
-            yield _about_check(check)
-        if check.id == OWN_TESTS:
-            yield from _testimony(check)
-            continue
-        for item in check.items:
-            text = _item_text(check.id, item, policy)
-            if text:
-                yield Evidence(
-                    id=finding_id(check.id, item.id, text),
-                    kind=EvidenceKind.GROUNDED,
-                    state=item.attribution.value,
-                    text=text,
-                    stage=check.stage,
-                    items=(item.id,),
-                )
-
-
-def _about_check(check: CheckResult) -> Evidence:
-    text = f"{check.id}: {check.state.value}, so it decides nothing: {check.why}"
-    return Evidence(
-        id=finding_id(check.id, "", text),
-        kind=EvidenceKind.GROUNDED,
-        state=check.state.value,
-        text=text,
-        stage=check.stage,
-    )
-
-
-def _testimony(check: CheckResult) -> Iterator[Evidence]:
-    """What the author's own tests say for themselves, in one line a kind. They decide nothing.
-
-    Only tests that the patch added or edited are the author's; the check marks them contested.
-    """
-    items = [item for item in check.items if item.contested]
-    kinds = {
-        "pass only with the patch": [i for i in items if _ended(i, BAD, {Outcome.PASSED})],
-        "pass without the patch too, so they do not test the change": [
-            i for i in items if _ended(i, {Outcome.PASSED}, {Outcome.PASSED})
-        ],
-        "pass with the patch, and could not be run without it": [
-            i for i in items if _ended(i, {Outcome.NOT_RUN}, {Outcome.PASSED})
-        ],
-        "fail with the patch": [i for i in items if i.head in BAD],
-        "are skipped with the patch": [i for i in items if i.head is Outcome.SKIPPED],
-    }
-    for words, found in kinds.items():
-        if found:
-            names = ", ".join(item.id for item in found[:3])
-            more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-            text = f"the author's own tests: {len(found)} {words}: {names}{more}"
-            yield Evidence(
-                id=finding_id(check.id, words, names),
-                kind=EvidenceKind.TESTIMONY,
-                state="said",
-                text=text,
-                stage=check.stage,
-                items=tuple(item.id for item in found),
-            )
-
-
-def _ended(item: Item, base: Set[Outcome], head: Set[Outcome]) -> bool:
-    return item.base in base and item.head in head
-
-
-def _item_text(check_id: str, item: Item, policy: Policy) -> str:
-    sides = f"{item.id}: {item.base.value} on base, {item.head.value} on head"
-    match item.attribution:
-        case Attribution.PATCH_CAUSED if item.head in BAD:
-            return f"{sides}{_weight(check_id, item, policy)}"
-        case Attribution.PATCH_CAUSED if item.head is Outcome.SKIPPED:
-            return f"{sides}: newly skipped"
-        case Attribution.FLAKY:
-            return f"{sides}: flaky, decides nothing"
-        case _:
-            return ""
-
-
-def _weight(check_id: str, item: Item, policy: Policy) -> str:
-    failure = next((run.failure for run in reversed(item.runs) if run.failure), None)
-    words = f" ({_failure_words(failure.exception, failure.message)})" if failure else ""
-    if item.contested:
-        return f"{words}; contested: {item.note}"
-    if item.self_hosted:
-        return f"{words}; the repository is its own test runner, so this decides nothing alone"
-    if check_id == SUITE and policy.regression is RegressionRule.CORROBORATED:
-        return f"{words}; alone this may be the change that was asked for"
-    return words

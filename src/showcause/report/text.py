@@ -220,9 +220,10 @@ def _sandbox(report: SandboxReport | None, ran: bool) -> Iterator[Line]:
 
 
 def _loose(name: str, one: Enforced) -> Line:
-    only = "ONLY PARTLY" if one.state is Enforcement.PARTIAL else "NOT"
+    is_partial = one.state is Enforcement.PARTIAL
     why = f" ({visible(one.why)})" if one.why else ""
-    return _labelled("", f"{only} enforced: {name}{why}", "bold red")
+    only, style = ("partly", "yellow") if is_partial else ("NOT", "bold red")
+    return _labelled("", f"{only} enforced: {name}{why}", style)
 
 
 def _labelled(label: str, text: str, style: str = "") -> Line:

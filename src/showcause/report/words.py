@@ -49,7 +49,16 @@ def headline(receipt: Receipt) -> str:
     if body.ended is Ended.DECIDED and body.decided_by is Stage.REVIEWER:
         title = f"{title} by the reviewer"
     contradicts = end.exit_status == 4 and body.ended is not Ended.ENVIRONMENT
-    return f"{title}: {visible((not contradicts and body.why) or end.why)}"
+    return f"{title}: {visible((not contradicts and (body.why or _first_cause(receipt))) or end.why)}"
+
+
+def _first_cause(receipt: Receipt) -> str:
+    """What a rejection is for, in one clause."""
+    body = receipt.body
+    if body.ended is not Ended.DECIDED or body.verdict is not Verdict.REJECT or not body.causes:
+        return ""
+    more = f" (and {plural(len(body.causes) - 1, 'more cause')})" if len(body.causes) > 1 else ""
+    return body.causes[0].message + more
 
 
 def status_line(receipt: Receipt) -> str:
