@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+# Of this environment's Python settings none counts: without caches of byte code, for one, each start of
+# either side would compile everything.
+_ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
 __all__ = ["Row", "Spread", "Taken", "in_turn", "machine", "table", "timed"]
 
 
@@ -34,6 +38,16 @@ class Spread:
     @property
     def middle(self) -> float:
         return median(self.values)
+
+    def over(self, other: Spread) -> Spread:
+        """Round by round: what slows the machine down for a while slows both."""
+        return Spread(values=tuple(a / b for a, b in zip(self.values, other.values, strict=True)))
+
+    def less(self, other: Spread) -> Spread:
+        return Spread(values=tuple(a - b for a, b in zip(self.values, other.values, strict=True)))
+
+    def times(self, factor: float) -> Spread:
+        return Spread(values=tuple(value * factor for value in self.values))
 
     def told(self, digits: int = 2) -> str:
         shown = (min(self.values), self.middle, max(self.values))
@@ -63,7 +77,9 @@ def timed(argv: Sequence[str], *, cwd: str | Path, allowed: tuple[int, ...] = (0
     from a command that failed would be none."""
     read, write = os.pipe()
     started = time.perf_counter()
-    child = subprocess.Popen(argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=write, stderr=subprocess.STDOUT)
+    child = subprocess.Popen(
+        argv, cwd=cwd, env=_ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=write, stderr=subprocess.STDOUT
+    )
     os.close(write)
     with open(read, "rb") as pipe:
         stdout = pipe.read()

@@ -9,35 +9,39 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["GENERATED", "RELEASED", "Subject", "generated", "released"]
+__all__ = ["GENERATED", "RELEASED", "Edit", "Subject", "generated", "released"]
 
 _IGNORED = ".venv/\n__pycache__/\n.pytest_cache/\n*.egg-info/\n"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subject:
-    """A repository and two patches of one file: each replaces a line of it by another.
+class Edit:
+    """A patch of one line. NUMBER in `new` is replaced by a number, so that it can be changed again."""
 
-    `harmless` changes nothing that a test sees, and takes a number so that it can be changed again;
-    `breaking` makes a test fail.
-    """
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """A repository with two patches of one file: a `harmless` one changes nothing that a test sees, a
+    `breaking` one makes a test fail."""
 
     name: str
     folder: Path
     python: Path
     file: str
-    line: str
-    harmless: str
-    breaking: str = ""
+    harmless: Edit
+    breaking: Edit
 
-    def patch(self, replacement: str, number: int = 0) -> None:
-        """Put the patch into the work tree; one that is there is taken out first."""
+    def patch(self, edit: Edit, number: int = 0) -> None:
+        """Put the edit into the work tree; one that is there is taken out first."""
         self.restore()
         path = self.folder / self.file
         text = path.read_text()
-        if text.count(self.line) != 1:
-            raise RuntimeError(f"{self.file} does not hold the line once: {self.line!r}")
-        path.write_text(text.replace(self.line, replacement.replace("NUMBER", str(number))))
+        if text.count(edit.old) != 1:
+            raise RuntimeError(f"{self.file} does not hold this once: {edit.old!r}")
+        path.write_text(text.replace(edit.old, edit.new.replace("NUMBER", str(number))))
 
     def restore(self) -> None:
         git(self.folder, "checkout", "--quiet", "--", self.file)
@@ -49,14 +53,13 @@ class Subject:
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """A source distribution, what its tests need besides, and its patches as in `Subject`."""
+    """A source distribution, what its tests need besides, and its patches."""
 
     version: str
     needs: tuple[str, ...]
     file: str
-    line: str
-    harmless: str
-    breaking: str
+    harmless: Edit
+    breaking: Edit
 
 
 RELEASED = {
@@ -64,17 +67,18 @@ RELEASED = {
         version="8.1.7",
         needs=("pytest<9",),
         file="src/click/formatting.py",
-        line="FORCED_WIDTH: t.Optional[int] = None\n",
-        harmless="FORCED_WIDTH: t.Optional[int] = None\n_UNUSED = NUMBER\n",
-        breaking="FORCED_WIDTH: t.Optional[int] = 60\n",
+        harmless=Edit(
+            old="FORCED_WIDTH: t.Optional[int] = None\n",
+            new="FORCED_WIDTH: t.Optional[int] = None\n_UNUSED = NUMBER\n",
+        ),
+        breaking=Edit(old="(term_len(usage_prefix) + 20)", new="(term_len(usage_prefix) + 30)"),
     ),
     "requests": Release(
         version="2.32.3",
         needs=("pytest<9", "pytest-httpbin==2.1.0", "pytest-mock", "httpbin~=0.10.0", "PySocks", "trustme"),
         file="src/requests/hooks.py",
-        line='HOOKS = ["response"]\n',
-        harmless='HOOKS = ["response"]\n_UNUSED = NUMBER\n',
-        breaking='HOOKS = ["answer"]\n',
+        harmless=Edit(old='HOOKS = ["response"]\n', new='HOOKS = ["response"]\n_UNUSED = NUMBER\n'),
+        breaking=Edit(old='HOOKS = ["response"]\n', new='HOOKS = ["answer"]\n'),
     ),
 }
 GENERATED = {"7k": 7_000, "60k": 60_000}
@@ -97,7 +101,6 @@ def released(name: str, work: Path) -> Subject:
         folder=folder,
         python=python,
         file=release.file,
-        line=release.line,
         harmless=release.harmless,
         breaking=release.breaking,
     )
@@ -119,8 +122,8 @@ def generated(name: str, work: Path, python: Path) -> Subject:
         folder=folder,
         python=python,
         file="src/pack/core.py",
-        line="LIMIT = 3\n",
-        harmless="LIMIT = 3\n_UNUSED = NUMBER\n",
+        harmless=Edit(old="LIMIT = 3\n", new="LIMIT = 3\n_UNUSED = NUMBER\n"),
+        breaking=Edit(old="LIMIT = 3\n", new="LIMIT = 4\n"),
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from itertools import product
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from showcause.attribution import CONFIRM, attribute, differing
+from showcause.attribution import CONFIRM, attribute, charge_unstarted, differing
 from showcause.gate import FAIL_TO_PASS, IMPORTS, PASS_TO_PASS, SUITE, decide
 from showcause.records import (
     Attribution,
@@ -18,6 +19,7 @@ from showcause.records import (
     FailureKind,
     Item,
     ItemRun,
+    Origin,
     Outcome,
     Policy,
     RegressionRule,
@@ -245,6 +247,30 @@ def test_attribution(base: list[Outcome], head: list[Outcome], expected: Attribu
 def test_every_run_is_kept(base: list[Outcome], head: list[Outcome]) -> None:
     items = attribute([a_run(Side.BASE, o) for o in base], [a_run(Side.HEAD, o) for o in head])
     assert sum(len(item.runs) for item in items) == len(base) + len(head)
+
+
+UNSTARTED = Failure(kind=FailureKind.EXCEPTION, exception="E", origin=Origin.SOURCE)
+
+
+def unstarted() -> RunReport:
+    return msgspec.structs.replace(a_run(Side.HEAD, N, RunState.ENVIRONMENT), unstarted=UNSTARTED)
+
+
+def test_a_run_that_the_patch_keeps_from_starting_is_an_error_of_each_test() -> None:
+    charged = charge_unstarted(unstarted(), a_run(Side.BASE, P))
+    assert charged.state is RunState.CRASHED
+    (item,) = attribute([a_run(Side.BASE, P)] * 2, [charged] * 2)
+    assert (item.head, item.attribution, item.runs[-1].failure) == (E, Attribution.PATCH_CAUSED, UNSTARTED)
+
+
+@pytest.mark.parametrize("state", [s for s in RunState if s is not RunState.COMPLETE], ids=str)
+def test_a_run_that_base_cannot_start_either_is_the_environments(state: RunState) -> None:
+    assert charge_unstarted(unstarted(), a_run(Side.BASE, N, state)) == unstarted()
+
+
+def test_what_base_did_not_run_is_not_charged() -> None:
+    charged = charge_unstarted(unstarted(), a_run(Side.BASE, N))
+    assert [result.outcome for result in charged.results] == [N]
 
 
 @pytest.mark.parametrize("state", [s for s in RunState if s is not RunState.COMPLETE], ids=str)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+import msgspec
+
 from showcause.records import (
     Attribution,
     Item,
@@ -18,7 +20,7 @@ from showcause.records import (
     RunState,
 )
 
-__all__ = ["BAD", "CONFIRM", "attribute", "differing", "summarise", "worst_state"]
+__all__ = ["BAD", "CONFIRM", "attribute", "charge_unstarted", "differing", "summarise", "worst_state"]
 
 CONFIRM = 2
 """Runs a side that must agree before a difference is the patch's doing (DESIGN 7, stage 1b)."""
@@ -38,6 +40,22 @@ _SEVERITY = (
 def worst_state(reports: Iterable[RunReport]) -> RunReport:
     """The report to be believed least. Raises ValueError where there is no report."""
     return max(reports, key=lambda report: _SEVERITY.index(report.state))
+
+
+def charge_unstarted(head: RunReport, base: RunReport) -> RunReport:
+    """Head's report, with an error of each test that base ran where head's own code kept the run from
+    starting: base has shown that the environment can start it."""
+    if head.unstarted is None or base.state is not RunState.COMPLETE:
+        return head
+    ran = {result.id for result in base.results if result.outcome is not Outcome.NOT_RUN}
+    told = {"outcome": Outcome.ERROR, "told_by": "the run could not start", "failure": head.unstarted}
+    results = tuple(
+        msgspec.structs.replace(result, **told)
+        if result.outcome is Outcome.NOT_RUN and result.id in ran
+        else result
+        for result in head.results
+    )
+    return msgspec.structs.replace(head, state=RunState.CRASHED, results=results)
 
 
 def summarise(runs: Sequence[ItemRun]) -> Outcome:

@@ -19,6 +19,7 @@ from showcause.records import (
     Policy,
     RegressionRule,
     RunState,
+    Stage,
 )
 
 __all__ = ["OWN_TESTS", "SUITE", "evidence_of", "failure_words"]
@@ -34,6 +35,8 @@ def evidence_of(checks: Sequence[CheckResult], policy: Policy) -> Iterator[Evide
             yield _about_check(check)
         if check.id == OWN_TESTS:
             yield from _testimony(check)
+        elif check.stage is Stage.STATIC:
+            yield from _static(check)
         else:
             yield from _grounded(check, policy)
 
@@ -60,6 +63,27 @@ def _grounded(check: CheckResult, policy: Policy) -> Iterator[Evidence]:
             text=text,
             stage=check.stage,
             items=tuple(item.id for item in items),
+        )
+
+
+def _static(check: CheckResult) -> Iterator[Evidence]:
+    """What checkers found on head: one piece for each name, with what it may weigh.
+
+    What base has in the same place is not evidence of anything; its item has no runs.
+    """
+    for item in check.items:
+        if item.head not in BAD or not item.runs:
+            continue
+        run = next((run for run in item.runs if run.failure), None)
+        said = f" ({run.failure.frame}: {run.failure.message})" if run and run.failure else ""
+        state = "error" if item.base is Outcome.ERROR else item.attribution.value
+        yield Evidence(
+            id=finding_id(check.id, item.id, ""),
+            kind=EvidenceKind.GROUNDED,
+            state=state,
+            text=f"{item.id}{said}: {item.note}",
+            stage=check.stage,
+            items=(item.id,),
         )
 
 
@@ -104,7 +128,7 @@ def _about_check(check: CheckResult) -> Evidence:
     return Evidence(
         id=finding_id(check.id, "", text),
         kind=EvidenceKind.GROUNDED,
-        state=check.state.value,
+        state="error" if check.stage is Stage.STATIC else check.state.value,
         text=text,
         stage=check.stage,
     )

@@ -29,9 +29,10 @@ from showcause.records import (
     Verdict,
 )
 
-__all__ = ["FAIL_TO_PASS", "IMPORTS", "OFFICIAL", "OWN_TESTS", "PASS_TO_PASS", "SUITE", "decide"]
+__all__ = ["FAIL_TO_PASS", "IMPORTS", "OFFICIAL", "OWN_TESTS", "PASS_TO_PASS", "STATIC", "SUITE", "decide"]
 
 IMPORTS = "imports"
+STATIC = "static"  # and `static.TOOL`
 OFFICIAL = "official"
 FAIL_TO_PASS, PASS_TO_PASS = "official.fail_to_pass", "official.pass_to_pass"
 """Ids of the checks that the gate knows by name."""
@@ -55,11 +56,11 @@ def decide(
     if official is not None:
         verdict, causes = official
         return _decision(verdict, Stage.OFFICIAL, causes, evidence, review_id)
-    causes = list(_import_errors(checks))
+    causes = [*_static_causes(checks), *_import_errors(checks)]
     if policy.regression is RegressionRule.REJECT:
         causes += _regression_causes(checks)
     if causes:
-        return _decision(Verdict.REJECT, Stage.EXECUTION, causes, evidence, review_id)
+        return _decision(Verdict.REJECT, causes[0].stage, causes, evidence, review_id)
     return Decision(verdict=None, decided_by=None, causes=(), evidence=evidence)
 
 
@@ -98,6 +99,17 @@ def _no_change() -> Cause:
         head="the same tree as base",
         reproduce=(),
     )
+
+
+def _static_causes(checks: Sequence[CheckResult]) -> Iterator[Cause]:
+    """What the static stage confirmed. A tool that did not run whole on both sides confirms nothing."""
+    for check in checks:
+        if check.stage is not Stage.STATIC or check.state is not RunState.COMPLETE:
+            continue
+        for item in check.items:
+            caused = item.attribution is Attribution.PATCH_CAUSED
+            if caused and item.base is Outcome.PASSED and item.head in BAD:
+                yield _cause(Rule.STATIC, Stage.STATIC, item, f"{item.id} is new since the patch")
 
 
 def _import_errors(checks: Sequence[CheckResult]) -> Iterator[Cause]:

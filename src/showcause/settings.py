@@ -8,7 +8,6 @@ let a forgotten one change what protects a repository.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import tomllib
@@ -20,7 +19,7 @@ import msgspec
 
 from showcause.canon import digest_record
 from showcause.errors import UsageError
-from showcause.records import Policy, Record, RegressionRule
+from showcause.records import Policy, Record, RegressionRule, StaticTool
 
 __all__ = [
     "FILE",
@@ -130,6 +129,7 @@ TABLE: tuple[Setting, ...] = (
 )
 _BY_KEY = {setting.key: setting for setting in TABLE}
 _SECTIONS = tuple(dict.fromkeys(setting.key.split(".")[0] for setting in TABLE))
+_TOOLS = "static"
 
 
 class GateSettings(Record, frozen=True, kw_only=True):
@@ -169,6 +169,7 @@ class Settings(Record, frozen=True, kw_only=True):
     suite: SuiteSettings
     sandbox: SandboxSettings
     store: StoreSettings
+    static: tuple[StaticTool, ...] = ()
     sources: dict[str, str] = msgspec.field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -179,7 +180,7 @@ class Settings(Record, frozen=True, kw_only=True):
     @property
     def digest(self) -> str:
         """SHA-256 of the values alone: where they were set does not change it."""
-        return digest_record([self.gate, self.suite, self.sandbox, self.store])
+        return digest_record([self.gate, self.suite, self.sandbox, self.store, self.static])
 
 
 # ------------------------------------------------------------------ from files
@@ -269,8 +270,11 @@ def _flat(document: object, place: _Place) -> dict[str, Any]:
         raise UsageError(f"{place.name}: {place.prefix.strip('.')} must be a table")
     found = {}
     for section, table in document.items():
+        if section == _TOOLS:
+            found[_TOOLS] = _tools(table, place.of(_TOOLS))
+            continue
         if section not in _SECTIONS:
-            raise UsageError(f"{place.of(section)}: unknown section{_nearest(section, _SECTIONS)}")
+            raise UsageError(f"{place.of(section)}: unknown section{_nearest(section, (*_SECTIONS, _TOOLS))}")
         if not isinstance(table, dict):
             raise UsageError(f"{place.of(section)}: must be a table")
         for name, value in table.items():
@@ -282,7 +286,21 @@ def _flat(document: object, place: _Place) -> dict[str, Any]:
     return found
 
 
+def _tools(entries: object, where: str) -> tuple[StaticTool, ...]:
+    """The entries of `[[static]]`; their names differ."""
+    try:
+        tools = msgspec.convert(entries, tuple[StaticTool, ...])
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{where}: {error}") from error
+    titles = [tool.title for tool in tools]
+    if twice := [title for title in titles if titles.count(title) > 1]:
+        raise UsageError(f"{where}: two tools are called {twice[0]}: give one a name of its own")
+    return tools
+
+
 def _nearest(name: str, known: Mapping[str, object] | tuple[str, ...] | list[str]) -> str:
+    import difflib  # for a mistake only
+
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f'; did you mean "{near[0]}"?' if near else f"; known: {', '.join(known)}"
 
@@ -328,12 +346,24 @@ def _make(flat: Mapping[str, Any]) -> Settings:
     for setting in TABLE:
         section, _, name = setting.key.partition(".")
         nested[section][name] = flat.get(setting.key, setting.default)
-    return msgspec.convert(nested, Settings)
+    return msgspec.convert(nested | {_TOOLS: flat.get(_TOOLS, ())}, Settings)
 
 
 def _values_of(settings: Settings) -> dict[str, Any]:
     sections = {section: getattr(settings, section) for section in _SECTIONS}
-    return {key: getattr(sections[key.split(".")[0]], key.partition(".")[2]) for key in _BY_KEY}
+    told = {key: getattr(sections[key.split(".")[0]], key.partition(".")[2]) for key in _BY_KEY}
+    return told | {_TOOLS: settings.static}
+
+
+_TOOLS_TEMPLATE = (
+    "# Any checker that writes SARIF; it runs before and after the patch, and what is new is told.",
+    "# [[static]]",
+    '# command = ["tool", "--sarif", "{out}"]  # to that file; without {out}: to standard output',
+    '# name = "tool"',
+    "# rejects = false  # true: what is new in the files of the patch is a reason to reject",
+    "# limit_s = 60",
+    "",
+)
 
 
 def settings_template() -> str:
@@ -352,7 +382,7 @@ def settings_template() -> str:
                     f"# {setting.key.partition('.')[2]} = {_toml(setting)}",
                 ]
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_TOOLS_TEMPLATE])
 
 
 def _toml(setting: Setting) -> str:

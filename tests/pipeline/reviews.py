@@ -201,14 +201,15 @@ class Living(NamedTuple):
 def start_cli(top: Path, temporary: Path, *arguments: str, env: Mapping[str, str] | None = None) -> Living:
     """Start `showcause` in `top`. What it puts into temporary folders goes to `temporary`."""
     temporary.mkdir(exist_ok=True)
-    process = subprocess.Popen(
-        _argv(arguments),
-        cwd=top,
-        env=environment(TMPDIR=str(temporary), **(env or {})),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
+    with open(temporary / "said", "wb") as said:
+        process = subprocess.Popen(
+            _argv(arguments),
+            cwd=top,
+            env=environment(TMPDIR=str(temporary), **(env or {})),
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+        )
     return Living(process, temporary)
 
 

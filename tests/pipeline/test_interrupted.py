@@ -14,8 +14,8 @@ from reviews import PRICE, cli, descendants, leftovers, processes_below, receipt
 from showcause.records import Ended
 
 SLEEPS = b"import time\nimport unittest\n\nfrom shop import price\n\n\nclass SlowTest(unittest.TestCase):\n"
-SLEEPS += b"    def test_slow(self):\n        time.sleep(30)\n"
-PATCH: Files = {"shop/price.py": PRICE + b"\n# new\n"}
+SLEEPS += b"    def test_slow(self):\n        time.sleep(getattr(price, 'WAIT', 0))\n"
+PATCH: Files = {"shop/price.py": PRICE + b"\nWAIT = 30\n"}
 
 
 def _runs(*words: str) -> Callable[[int], bool]:
@@ -48,7 +48,7 @@ def prepare(top: Path, phase: str) -> None:
     write(top, PATCH | PHASES[phase][1])
     if phase == "snapshot":
         with open(top / "large", "wb") as file:
-            file.truncate(200 << 20)
+            file.truncate(40 << 20)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
@@ -90,7 +90,7 @@ def test_what_a_killed_review_leaves_is_swept_by_the_next(tmp_path: Path, level:
     assert leftovers(living.temporary) != []
     told = cli(top, "list")
     assert (told.status, "interrupted" in told.out) == (0, True)
-    write(top, {"tests/test_slow.py": b""})
+    write(top, {"shop/price.py": PRICE + b"\nWAIT = 0\n"})
     again = cli(top, "review", env=forced | {"TMPDIR": str(living.temporary)})
     assert again.status == 3, again.err
     assert leftovers(living.temporary) == []
@@ -100,7 +100,7 @@ def test_what_a_killed_review_leaves_is_swept_by_the_next(tmp_path: Path, level:
 
 def test_an_interrupted_reproduction(tmp_path: Path) -> None:
     top = shop(tmp_path / "r")
-    write(top, {"shop/price.py": b"import time\n\ntime.sleep(1.2)\nprint(undefined)\n" + PRICE})
+    write(top, {"shop/price.py": b"import time\n\ntime.sleep(0.5)\nprint(undefined)\n" + PRICE})
     assert cli(top, "review").status == 1
     identity = receipts(top)[0].id
     living = start_cli(top, tmp_path / "temporary", "reproduce", identity)
@@ -120,7 +120,7 @@ def test_an_interrupted_demo(tmp_path: Path) -> None:
 
 def test_e1_standard_input_that_never_ends(tmp_path: Path) -> None:
     """A test that reads its standard input finds it empty, whatever ours is."""
-    reads = SLEEPS.replace(b"time.sleep(30)", b"self.assertEqual(__import__('sys').stdin.read(), '')")
+    reads = SLEEPS.replace(b"time.sleep(getattr(price, 'WAIT', 0))", b"self.assertEqual(__import__('sys').stdin.read(), '')")
     top = shop(tmp_path / "r", {"tests/test_slow.py": reads})
     write(top, PATCH)
     import subprocess

@@ -117,6 +117,42 @@ def test_one_id_runs_one_test(tmp_path: Path) -> None:
     assert [(result.id, result.outcome) for result in told.results] == [(name, O.PASSED)], told
 
 
+RUNTESTS = """
+import os, sys
+labels = [word for word in sys.argv[1:] if not word.startswith("-")]
+if any(label.split(".")[0] == "gis_tests" for label in labels):
+    sys.exit("this needs another database")
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+os.environ["DJANGO_SETTINGS_MODULE"] = "site_settings"
+import django
+from django.test.runner import DiscoverRunner
+django.setup()
+sys.exit(bool(DiscoverRunner(verbosity=0, interactive=False).run_tests(labels)))
+"""
+
+
+def test_one_folder_that_cannot_run_here_does_not_silence_the_rest(tmp_path: Path) -> None:
+    test = "from django.test import SimpleTestCase\nclass T(SimpleTestCase):\n    def test_x(self): pass\n"
+    files = {
+        "site_settings.py": SETTINGS,
+        "shop/__init__.py": "",
+        "tests/runtests.py": RUNTESTS,
+        "tests/gis_tests/__init__.py": "",
+        "tests/gis_tests/tests.py": test,
+        "tests/basic/__init__.py": "",
+        "tests/basic/tests.py": test,
+    }
+    root = write(tmp_path / "repo", files)
+    told = report(
+        DJANGO, root, ("basic/tests.py", "gis_tests/tests.py"), workdir="tests",
+        config=("runtests", "--settings=test_sqlite"), extra_env={},
+    )  # fmt: skip
+    assert told.state is RunState.COMPLETE, (told.why, told.output_tail)
+    assert only(told, "basic.tests.T.test_x").outcome is O.PASSED
+    (left,) = (result for result in told.results if "gis" in result.id)
+    assert left.outcome is O.NOT_RUN
+
+
 ENVIRONMENT = {
     "settings": {"site_settings.py": "import not_there\n"},
     "a runner of its own": {

@@ -98,7 +98,7 @@ def test_frames(told: RunReport) -> None:
 )
 def test_deadly(tmp_path: Path, body: str, outcome: Outcome, state: RunState) -> None:
     root = write(tmp_path / "repo", {"bad.py": body, "fine.py": ""})
-    told = report(IMPORTS, root, ("bad.py", "fine.py"), limit_s=1.5)
+    told = report(IMPORTS, root, ("bad.py", "fine.py"), limit_s=3.0)
     assert (only(told, "import bad").outcome, told.state) == (outcome, state), told
     assert len(told.results) == 2
 

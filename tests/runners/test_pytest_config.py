@@ -20,6 +20,7 @@ FILTER = {
     "--randomly-seed=1 --reruns 2 --no-header": "--reruns 2 --no-header",
     "-m 'not slow'": "-m 'not slow'",
     "--maxfail": "",
+    "-rx -k x": "-rx -k x",
 }
 
 
@@ -30,6 +31,10 @@ def test_filter(addopts: str) -> None:
     kept, dropped = filter_addopts(shlex.split(addopts))
     assert shlex.join(kept) == FILTER[addopts]
     assert sorted((*kept, *dropped)) == sorted(shlex.split(addopts))
+
+
+def test_flags_written_as_one_word() -> None:
+    assert filter_addopts(["-xvs", "-qx", "-vv"]) == (("-vs", "-q", "-vv"), ("-x", "-x"))
 
 
 INI = b"[pytest]\naddopts = -x\n    -q\ntestpaths = a b\npython_files = check_*.py\n"

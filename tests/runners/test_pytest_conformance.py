@@ -254,7 +254,7 @@ DEADLY = {
         "import os, signal\ndef test_x(): os.kill(os.getpid(), signal.SIGSEGV)\n",
         O.CRASHED, K.CRASH, RunState.CRASHED, 30.0,
     ),
-    "hang": ("import time\ndef test_x(): time.sleep(60)\n", O.TIMEOUT, K.TIMEOUT, RunState.TIMEOUT, 1.5),
+    "hang": ("import time\ndef test_x(): time.sleep(60)\n", O.TIMEOUT, K.TIMEOUT, RunState.TIMEOUT, 3.0),
     "osexit_collect": (
         "import os\nos._exit(0)\ndef test_x(): pass\n", O.CRASHED, K.CRASH, RunState.CRASHED, 30.0,
     ),

@@ -168,16 +168,16 @@ def test_lines_of_others_in_the_event_file(tmp_path: Path) -> None:
 def test_budget_and_skip(tmp_path: Path) -> None:
     body = (
         "import pytest, time\n@pytest.fixture(scope='class', autouse=True)\ndef f():\n    yield\n"
-        "class TestA:\n    def test_slow(self): time.sleep(0.6)\n    def test_late(self): pass\n"
+        "class TestA:\n    def test_slow(self): time.sleep(1.6)\n    def test_late(self): pass\n"
         "class TestB:\n    def test_late(self): pass\n"
     )
     root = write(tmp_path / "repo", {"test_0.py": "def test_no(): assert 0\n", "test_a.py": body})
-    told = report(PYTEST, root, ("test_0.py", "test_a.py"), budget_s=0.5, skip=("test_0.py::test_no",))
+    told = report(PYTEST, root, ("test_0.py", "test_a.py"), budget_s=1.5, skip=("test_0.py::test_no",))
     assert (told.state, told.why) == (RunState.COMPLETE, "")
     assert only(told, "test_a.py::TestA::test_slow").outcome is Outcome.PASSED
     late = [only(told, f"test_a.py::Test{name}::test_late") for name in "AB"]
     assert {(each.outcome, each.told_by) for each in late} == {
-        (Outcome.NOT_RUN, "the time budget of 0.5 s was used up")
+        (Outcome.NOT_RUN, "the time budget of 1.5 s was used up")
     }
     skipped = only(told, "test_0.py::test_no")
     assert skipped.outcome is Outcome.NOT_RUN
@@ -233,6 +233,15 @@ def test_selection_by_id(tmp_path: Path) -> None:
     }
 
 
+def test_selection_by_ids_that_look_like_paths(tmp_path: Path) -> None:
+    parameters = ["http://a.example/", "x//y/../z", "http://[12:00::1]:8/", "./q", "100%~"]
+    body = f"import pytest\n@pytest.mark.parametrize('x', {parameters})\ndef test_p(x): pass\n"
+    root = write(tmp_path / "repo", {"test_a.py": body})
+    ids = tuple(f"test_a.py::test_p[{x}]" for x in parameters)
+    told = report(PYTEST, root, ids)
+    assert [(result.id, result.outcome) for result in told.results] == [(i, Outcome.PASSED) for i in ids]
+
+
 def test_only_missing_files_selected_runs_nothing_else(tmp_path: Path) -> None:
     root = write(tmp_path / "repo", {"test_b.py": FAILS})
     told = report(PYTEST, root, ("test_gone.py",))
@@ -276,7 +285,7 @@ def test_f1_runs_that_disagree_are_kept_apart(tmp_path: Path) -> None:
 def test_cancelled_marks_nothing_as_failed(tmp_path: Path) -> None:
     root = write(tmp_path / "repo", {"test_a.py": "import time\ndef test_x(): time.sleep(9)\n"})
     job = make_job(root, ("test_a.py",), expect=("test_a.py::test_x",))
-    finished = start(PYTEST, job, 1.5)
+    finished = start(PYTEST, job, 3.0)
     empty = Stream(head=b"", tail=b"", total_bytes=0)
     cancelled = Finished(
         argv=finished.argv, how=How.CANCELLED, exit_status=None, signal=None, stdout=empty, stderr=empty,
@@ -327,6 +336,28 @@ def test_a_timeout_of_a_plugin(tmp_path: Path) -> None:
     told = report(PYTEST, root, ("test_a.py",), config=("--timeout=0.3",), extra_env={})
     assert told.state is RunState.COMPLETE
     assert only(told, "test_a.py::test_x").outcome is Outcome.TIMEOUT
+
+
+def test_addopts_of_the_environment_are_filtered_too(tmp_path: Path) -> None:
+    env = {"PYTEST_ADDOPTS": "-x -q", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    root = write(tmp_path / "repo", {"test_a.py": FAILS + "def test_y(): pass\n"})
+    told = report(PYTEST, root, ("test_a.py",), extra_env=env)
+    assert told.state is RunState.COMPLETE
+    assert only(told, "test_a.py::test_y").outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize("name", ["pytest.toml", "pyproject.toml"])
+def test_pytest_9_native_configuration(tmp_path: Path, name: str) -> None:
+    if version_of("pytest") < (9,):
+        pytest.skip("needs pytest 9")
+    table = "[pytest]" if name == "pytest.toml" else "[tool.pytest]"
+    text = f"{table}\naddopts = ['-x', '--doctest-modules']\nstrict_config = true\n"
+    body = FAILS + 'def test_y():\n    """\n    >>> 1\n    1\n    """\n'
+    root = write(tmp_path / "repo", {name: text, "test_a.py": body})
+    config = pytest_config({name: text.encode()}).addopts
+    told = report(PYTEST, root, ("test_a.py",), config=config)
+    assert (told.state, told.why) == (RunState.COMPLETE, "")
+    assert len(told.results) == 3
 
 
 def test_whatever_plugins_there_are_the_order_is_ours(tmp_path: Path) -> None:

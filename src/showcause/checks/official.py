@@ -3,6 +3,8 @@
 A suite file is JSON: `{"tests": ..., "fail_to_pass": [ids], "pass_to_pass": [ids]}`, where `tests` is
 a patch (a path ending in .diff or .patch, or the text itself) or a directory whose files are laid over
 the tree; paths are relative to the suite file. Its tests and ids are run, never shown to a reviewer.
+
+What of it lies in the repository is read from base, where base has it: no patch edits its own judge.
 """
 
 from __future__ import annotations
@@ -45,9 +47,10 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def read_suite(path: str, repo: Repo, base_tree: str) -> OfficialSuite:
     """Read a suite file and store its tests. Raises UsageError naming the file and what is wrong."""
+    place = _Place(repo, base_tree)
     try:
-        told = msgspec.json.decode(Path(path).read_bytes(), type=_File)
-        entries = _entries(told.tests, os.path.dirname(os.path.abspath(path)), repo, base_tree)
+        told = msgspec.json.decode(place.read(path), type=_File)
+        entries = _entries(told.tests, os.path.dirname(path), place)
     except OSError as error:
         raise UsageError(f"{error.filename or path} cannot be read: {error.strerror}") from error
     except msgspec.MsgspecError as error:
@@ -63,13 +66,42 @@ def read_suite(path: str, repo: Repo, base_tree: str) -> OfficialSuite:
     )
 
 
-def _entries(tests: str, beside: str, repo: Repo, base_tree: str) -> dict[str, Entry | None]:
-    place = os.path.join(beside, tests)
-    if "\n" not in tests and os.path.isdir(place):
-        return dict(git.store_files(repo, place))
-    patch = tests.encode() if "\n" in tests else Path(place).read_bytes()
-    applied = apply_diff(repo, base_tree, patch)
-    changes = raw_changes(git.diff_raw(repo, base_tree, applied.tree))
+class _Place:
+    """Reads files and folders: from the base tree what it has, from disk what it has not."""
+
+    def __init__(self, repo: Repo, base_tree: str) -> None:
+        self.repo, self.base_tree = repo, base_tree
+
+    def read(self, path: str) -> bytes:
+        inside = self._inside(path)
+        held = git.files(self.repo, self.base_tree, [inside]) if inside else ()
+        if held and held[0].path == inside:
+            return git.blobs(self.repo, {held[0].oid})[held[0].oid]
+        return Path(path).read_bytes()
+
+    def folder(self, path: str) -> dict[str, Entry | None] | None:
+        """Path below the folder -> entry; None if there is no such folder."""
+        inside = self._inside(path)
+        held = git.files(self.repo, self.base_tree, [f"{inside}/"]) if inside else ()
+        if held:
+            start = len(inside) + 1
+            return {file.path[start:]: Entry(mode=file.mode, oid=file.oid) for file in held}
+        return dict(git.store_files(self.repo, path)) if os.path.isdir(path) else None
+
+    def _inside(self, path: str) -> str:
+        """The path in the repository, "" for one that lies outside."""
+        inside = os.path.relpath(os.path.realpath(path), os.path.realpath(self.repo.top))
+        return "" if inside.split(os.sep)[0] == os.pardir else inside
+
+
+def _entries(tests: str, beside: str, place: _Place) -> dict[str, Entry | None]:
+    path = os.path.join(beside, tests)
+    folder = place.folder(path) if "\n" not in tests else None
+    if folder is not None:
+        return folder
+    patch = tests.encode() if "\n" in tests else place.read(path)
+    applied = apply_diff(place.repo, place.base_tree, patch)
+    changes = raw_changes(git.diff_raw(place.repo, place.base_tree, applied.tree))
     return {
         change.path: Entry(mode=change.new_mode, oid=change.new_oid) if change.new_oid.strip("0") else None
         for change in changes

@@ -136,7 +136,7 @@ class Search:
         self.changed_inner = frozenset().union(*(d.changed_inner for d in self.own.values()))
         self.changed = self.changed_inner.union(*(d.changed_top for d in self.own.values()))
         self.exports = Exports(self.modules, self.own, self.layout.sources)
-        self.learn(self.package_files())
+        self.learn(self.package_files(self.own))
         self.last_names = {last for path in self.own if (last := _last_name(path, self.layout.sources))}
         self.hits = frozenset(self.base.grep(self.words())) if self.own else frozenset()
         # packages beside that pass names on: `attrs` does for `attr`
@@ -163,7 +163,8 @@ class Search:
         self.exports.learn({path: self.texts[path] for path in self.learnt if path in self.texts})
 
     def read_touched(self) -> dict[str, Defined]:
-        self.read(t.path for t in self.touched_modules if t.path in self.paths)
+        modules = [t.path for t in self.touched_modules if t.path in self.paths]
+        self.read([*modules, *self.package_files(modules)])
         own = {}
         for item in self.touched_modules:
             if item.path in self.texts:
@@ -172,10 +173,10 @@ class Search:
                     self.notes.append(f"{item.path} of base does not parse: its names are guessed")
         return own
 
-    def package_files(self) -> list[str]:
+    def package_files(self, modules: Iterable[str]) -> list[str]:
         """The `__init__.py` of every package around a touched module, which may pass its names on."""
         found = set()
-        for path in self.own:
+        for path in modules:
             folder = path
             while folder := folder.rpartition("/")[0]:
                 found.add(folder + "/__init__.py")

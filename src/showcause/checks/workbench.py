@@ -13,12 +13,14 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 import msgspec
 
 from showcause import process
-from showcause.attribution import BAD, attribute, differing, worst_state
+from showcause.attribution import BAD, attribute, charge_unstarted, differing, worst_state
 from showcause.canon import digest_record
+from showcause.checks.leftovers import Asked, read_regular
 from showcause.checks.places import Place, Places
 from showcause.checks.running import Running
 from showcause.clock import Deadline
@@ -47,6 +49,7 @@ GRACE_S = 20.0
 """Seconds that a run may last beyond its budget: start, collection, and the test that is under way."""
 
 _SET_ASIDE_ROUNDS = 2
+_TOOL_BYTES = 16 << 20  # of each end of a tool's output: a tool of which more is to be read has gone astray
 
 
 class Plan(Record, frozen=True, kw_only=True):
@@ -168,10 +171,11 @@ class Workbench:
                 break
             skip = {side: _killers_of(told[side]) for side in ended_early}
             expect = _ids(told[base])
-            for side in ended_early:
-                without = msgspec.structs.replace(plan, skip=skip[side], expect=expect)
-                main[side] = self._report(self._execute(without, side))
-                told[side].append(main[side])
+            without = [msgspec.structs.replace(plan, skip=skip[side], expect=expect) for side in ended_early]
+            with ThreadPoolExecutor(len(ended_early)) as pool:
+                for side, run in zip(ended_early, pool.map(self._execute, without, ended_early), strict=True):
+                    main[side] = self._report(run)
+                    told[side].append(main[side])
         return told, main
 
     def _both(self, plan: Plan, base: Side, head: Side, number: int) -> dict[Side, RunReport]:
@@ -189,7 +193,7 @@ class Workbench:
         if not cached and on_base.state is RunState.COMPLETE:
             self.kit.store.cache_put(key, (on_base,))
         on_head = self._report(runs[head], expect=tuple(result.id for result in on_base.results))
-        return {base: on_base, head: on_head}
+        return {base: on_base, head: charge_unstarted(on_head, on_base)}
 
     def _cache_key(self, plan: Plan, side: Side, number: int) -> BaseKey:
         touched = self._touched_names()
@@ -207,24 +211,90 @@ class Workbench:
         spoilt = [r for r in reports if r.state in (RunState.ENVIRONMENT, RunState.TAMPERED)]
         return worst_state([*spoilt, *main.values()])
 
-    # -------------------------------------------------------------- one run
+    # -------------------------------------------------------------- one tool
 
-    def _execute(self, plan: Plan, side: Side) -> _Run:
+    def tool(
+        self,
+        side: Side,
+        argv: tuple[str, ...],
+        *,
+        readable: tuple[str, ...] = (),
+        out_dir: str = "",
+        limit_s: float,
+    ) -> process.Finished:
+        """Run a program in the tree of a side, with no network; its whole output is kept.
+
+        `readable` are the paths it needs besides the project's own; only `out_dir` outlives it.
+        A program that could not be started in the sandbox ended as `spawn_failed`. Raises Cancelled.
+        """
         place = self.places.of(side)
+        interpreter = os.path.dirname(self.kit.project.python)
+        env = {"PATH": f"{interpreter}:/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+        command = process.Command(
+            argv=argv, cwd=place.root, env=env, limit_s=limit_s, keep_bytes=_TOOL_BYTES
+        )
+        confinement = self._confinement(
+            place, readable=readable, writable=(out_dir,) if out_dir else (), network=Network.NONE
+        )
+        finished, refused = self._confined(command, confinement)
+        if "mount overlay" in refused and self.places.without_overlay(refused):
+            return self.tool(side, argv, readable=readable, out_dir=out_dir, limit_s=limit_s)
+        if refused:
+            why = f"the sandbox could not start it: {refused}"
+            return msgspec.structs.replace(finished, how=process.How.SPAWN_FAILED, exit_status=None, why=why)
+        return finished
+
+    def script(self, side: Side, name: str, job: dict[str, Any], *, limit_s: float) -> Asked:
+        """Run `runners/inside/NAME` with the project's interpreter on a side. Raises Cancelled."""
+        out_dir = self.new_out_dir()
+        events, job_file = (os.path.join(out_dir, file) for file in ("events.jsonl", "job.json"))
+        with open(job_file, "wb") as file:
+            file.write(msgspec.json.encode(job | {"events": events, "out_dir": out_dir}))
+        argv = (self.kit.project.python, os.path.join(self._inside, name), job_file)
+        try:
+            finished = self.tool(side, argv, readable=(self._inside,), out_dir=out_dir, limit_s=limit_s)
+            told = read_regular(events)
+        finally:
+            shutil.rmtree(out_dir, ignore_errors=True)
+        return Asked(finished=finished, events=told)
+
+    def digests(self, side: Side, paths: Sequence[str]) -> dict[str, str]:
+        """Path -> SHA-256 of what lies there on a side, "" where nothing does."""
+        place = self.places.of(side)
+        return {p: disk_digest(self.trees, side, p, place.folder, is_export=place.is_copy) for p in paths}
+
+    def new_out_dir(self) -> str:
+        """An empty folder for what one run leaves."""
         with self._lock:
             self._runs += 1
             out_dir = os.path.join(self.folder, f"out-{self._runs}")
         os.mkdir(out_dir)
-        job = self._job(plan, side, place, out_dir)
-        launch = RUNNERS[plan.runner].launch(job)
-        command = process.Command(
-            argv=launch.argv, cwd=launch.cwd, env=launch.env, limit_s=plan.budget_s + GRACE_S
-        )
-        confined = self.kit.sandbox.confine(command, self._confinement(job, place))
+        return out_dir
+
+    def _confined(
+        self, command: process.Command, confinement: Confinement
+    ) -> tuple[process.Finished, str]:
+        """The finished run, and why the sandbox did not start it."""
+        confined = self.kit.sandbox.confine(command, confinement)
         finished = process.run(confined, deadline=self.kit.deadline, cancel=self.kit.cancel)
         if finished.how is process.How.CANCELLED:
             raise Cancelled("interrupted")
-        refused = setup_failure(finished)
+        return finished, setup_failure(finished)
+
+    # -------------------------------------------------------------- one run
+
+    def _execute(self, plan: Plan, side: Side) -> _Run:
+        with self.places.lent(side) as place:
+            job = self._job(plan, side, place, self.new_out_dir())
+            launch = RUNNERS[plan.runner].launch(job)
+            command = process.Command(
+                argv=launch.argv, cwd=launch.cwd, env=launch.env, limit_s=plan.budget_s + GRACE_S
+            )
+            network = Network(self.kit.settings.sandbox.network)
+            confinement = self._confinement(
+                place, readable=(job.inside_dir,), writable=(job.out_dir,), network=network
+            )
+            finished, refused = self._confined(command, confinement)
         if "mount overlay" in refused and self.places.without_overlay(refused):
             return self._execute(plan, side)
         return _Run(runner=plan.runner, job=job, argv=launch.argv, finished=finished, refused=refused)
@@ -248,7 +318,7 @@ class Workbench:
             select=plan.select,
             expect=plan.expect,
             skip=plan.skip,
-            touched=self._touched(side, place),
+            touched=self._touched(side),
             surface=self.kit.surface,
             sources=self.kit.project.sources,
             out_dir=out_dir,
@@ -260,16 +330,18 @@ class Workbench:
             extra_env=dict(self.kit.settings.suite.env),
         )
 
-    def _confinement(self, job: Job, place: Place) -> Confinement:
+    def _confinement(
+        self, place: Place, *, readable: tuple[str, ...], writable: tuple[str, ...], network: Network
+    ) -> Confinement:
         limits = self.kit.settings.sandbox
         common = self.trees.repo.common_dir
         git = () if is_within(common, self.trees.repo.top) else (common,)
         return Confinement(
-            target=job.root,
+            target=place.root,
             layers=place.layers,
-            readable=(*self.kit.project.mounts, *git, job.inside_dir, *place.readable, *limits.readable),
-            writable=(job.out_dir,),
-            network=Network(limits.network),
+            readable=(*self.kit.project.mounts, *git, *readable, *place.readable, *limits.readable),
+            writable=writable,
+            network=network,
             memory_bytes=limits.memory_mb << 20,
             processes=limits.processes,
             upper_bytes=limits.upper_mb << 20,
@@ -281,11 +353,8 @@ class Workbench:
         names = (path for path in self.trees.patch.paths if path.endswith(".py"))
         return sorted(path for path in names if kinds.get(path, SurfaceKind.NONE) is SurfaceKind.NONE)
 
-    def _touched(self, side: Side, place: Place) -> dict[str, str]:
-        return {
-            path: disk_digest(self.trees, side, path, place.folder, is_export=place.is_copy)
-            for path in self._touched_names()
-        }
+    def _touched(self, side: Side) -> dict[str, str]:
+        return self.digests(side, self._touched_names())
 
     def _copy_inside(self) -> str:
         """Our own side of the runners, away from the checkout: it may be the very tree under review."""

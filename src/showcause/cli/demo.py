@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from showcause.cli.common import cancellation, wants_colour
+from showcause.errors import Cancelled
 
 if TYPE_CHECKING:
     import threading
@@ -50,6 +51,7 @@ def demo_command(keep: str | None) -> int:
 def _review(repository: str, patch: DemoPatch, official: str, cancel: threading.Event) -> Receipt:
     from showcause import demo
     from showcause.pipeline import Request, review
+    from showcause.records import Ended
 
     request = Request(
         directory=repository,
@@ -58,7 +60,10 @@ def _review(repository: str, patch: DemoPatch, official: str, cancel: threading.
         official=official,
         overrides={"suite.python": sys.executable, "suite.runner": "unittest"},
     )
-    return review(request, cancel=cancel).receipt
+    receipt = review(request, cancel=cancel).receipt
+    if receipt.body.ended is Ended.INTERRUPTED:
+        raise Cancelled("interrupted")
+    return receipt
 
 
 def _row(patch: DemoPatch, alone: Receipt, settled: Receipt) -> None:

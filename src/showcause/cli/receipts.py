@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,10 +21,9 @@ __all__ = ["list_command", "show_command", "verify_command"]
 @contextmanager
 def _store(directory: str) -> Iterator[Store]:
     from showcause import git
-    from showcause.pipeline import STORE_FILE
-    from showcause.store import open_store
+    from showcause.pipeline import store_of
 
-    store = open_store(os.path.join(git.open_repo(directory).private, STORE_FILE))
+    store = store_of(git.open_repo(directory))
     try:
         yield store
     finally:

@@ -9,7 +9,7 @@ from showcause.git.call import Repo
 from showcause.git.diff import diff, diff_raw, tree_of_diff
 from showcause.git.make import make_repository
 from showcause.git.open import open_repo
-from showcause.git.read import TreeFile, blobs, files, grep, ignored
+from showcause.git.read import TreeFile, blobs, files, grep, ignored, regular_files
 from showcause.git.revisions import Revision, commit_and_parent, default_base, empty_tree, merge_base, resolve
 from showcause.git.snapshot import Snapshot, snapshot, staged
 from showcause.git.store import store_files
@@ -33,6 +33,7 @@ __all__ = [
     "make_repository",
     "merge_base",
     "open_repo",
+    "regular_files",
     "resolve",
     "snapshot",
     "staged",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
 
 from showcause.canon import printable
 from showcause.errors import GitFault, UsageError
@@ -56,7 +57,7 @@ def open_repo(path: str | os.PathLike[str], *, private: str | None = None) -> Re
         top=top,
         git_dir=git_dir,
         common_dir=common,
-        index=index,
+        index=_own_index(git_dir) or index,
         objects=objects,
         object_format=git_format,
         head_commit=commit,
@@ -65,6 +66,17 @@ def open_repo(path: str | os.PathLike[str], *, private: str | None = None) -> Re
         private=place,
         settings=settings,
     )
+
+
+def _own_index(git_dir: str) -> str:
+    """The index of the commit under way, inside a hook: `git commit -a` and `git commit PATH` make another.
+
+    Taken only where it lies in this very git directory; all other GIT_* variables are not looked at.
+    """
+    told = os.environ.get("GIT_INDEX_FILE", "")
+    path = os.path.abspath(told) if told else ""
+    is_ours = os.path.realpath(os.path.dirname(path)) == os.path.realpath(git_dir)
+    return path if path and is_ours and os.path.isfile(path) else ""
 
 
 def _settings(start: str) -> tuple[tuple[str, str], ...]:
@@ -106,7 +118,7 @@ def _ownership_cure(start: str) -> str:
 
 def _private_folder(common: str, private: str | None) -> str:
     """Make the folder. git takes an object directory that is absent for a broken repository."""
-    for place in [private] if private else [os.path.join(common, "showcause"), _in_cache(common)]:
+    for place in [private] if private else _private_folders(common):
         try:
             for name in ("objects", "empty"):
                 os.makedirs(os.path.join(place, name), exist_ok=True)
@@ -117,6 +129,11 @@ def _private_folder(common: str, private: str | None) -> str:
             return place
         reason = f"{printable(place)}: not writable"
     raise GitFault(f"no folder for private objects: {reason}")
+
+
+def _private_folders(common: str) -> Iterator[str]:
+    yield os.path.join(common, "showcause")
+    yield _in_cache(common)
 
 
 def _in_cache(common: str) -> str:

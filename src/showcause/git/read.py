@@ -9,7 +9,9 @@ from showcause.errors import GitFault
 from showcause.git.call import Repo, call, complaint, finish
 from showcause.records import Record
 
-__all__ = ["TreeFile", "blobs", "files", "grep", "ignored"]
+__all__ = ["TreeFile", "blobs", "files", "grep", "ignored", "regular_files"]
+
+_REGULAR = ("100644 blob ", "100755 blob ")
 
 
 class TreeFile(Record, frozen=True, kw_only=True):
@@ -36,6 +38,14 @@ def _entry(line: bytes) -> TreeFile:
     mode, _, oid, *size = meta.decode().split()
     known = int(size[0]) if size and size[0] != "-" else None
     return TreeFile(path=os.fsdecode(path), mode=mode, oid=oid, size=known)
+
+
+def regular_files(repo: Repo, tree: str) -> dict[str, str]:
+    """Path -> object id of every regular file of `tree`, in git's order: no records, for trees of 60,000."""
+    listing = os.fsdecode(call(repo, "ls-tree", "-r", "-z", "--full-tree", tree)).split("\0")
+    start = len(_REGULAR[0])
+    entries = (line.split("\t", 1) for line in listing if line.startswith(_REGULAR))
+    return {path: meta[start:] for meta, path in entries}
 
 
 def blobs(repo: Repo, oids: Collection[str]) -> dict[str, bytes]:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
 
 from showcause.checks.command import command_check
 from showcause.checks.imports import imports_check
 from showcause.checks.official import OfficialSuite, official_check
 from showcause.checks.own_tests import own_test_files, own_tests_check, vanished
+from showcause.checks.static import static_check
 from showcause.checks.suite import choose_tests, durations_of, left_out, suite_check
 from showcause.checks.workbench import Kit, Workbench
-from showcause.gate import SUITE
+from showcause.gate import FAIL_TO_PASS, PASS_TO_PASS, SUITE
+from showcause.pipeline.effect import effect_of
 from showcause.records import (
     ChangeKind,
     CheckResult,
+    Evidence,
     LoadedState,
     NotChecked,
     Outcome,
@@ -23,7 +29,7 @@ from showcause.records import (
 )
 from showcause.trees import SurfaceKind, TreeReader, Trees
 
-__all__ = ["Findings", "examine", "tampering"]
+__all__ = ["Findings", "examine", "settled", "tampering", "untestable"]
 
 _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".pyx", ".pxd", ".rs", ".go", ".f", ".f90")
 
@@ -35,6 +41,7 @@ class Findings(Record, frozen=True, kw_only=True):
     not_checked: tuple[NotChecked, ...]
     tampering: tuple[Tampering, ...]
     why_copying: str
+    evidence: tuple[Evidence, ...] = ()
 
 
 def examine(
@@ -48,6 +55,25 @@ def examine(
 ) -> Findings:
     """Run every check that applies to the patch. Raises Cancelled and EnvironmentFault."""
     bench = Workbench(trees, kit, folder)
+    with ThreadPoolExecutor(1) as beside:
+        static = beside.submit(static_check, bench, reader)
+        found = _running(bench, reader, official, budget_s)
+        told = static.result()
+    return msgspec.structs.replace(
+        found,
+        checks=(*told.checks, *found.checks),
+        tampering=(*found.tampering, *told.tampering),
+        not_checked=(*found.not_checked, *told.not_checked),
+        why_copying=bench.places.why_copying,
+        evidence=effect_of(trees),
+    )
+
+
+def _running(
+    bench: Workbench, reader: TreeReader, official: OfficialSuite | None, budget_s: float
+) -> Findings:
+    """Every check that runs the project's own code, one after the other."""
+    trees, kit = bench.trees, bench.kit
     checks: list[CheckResult] = []
     missing: list[NotChecked] = [*trees.not_checked, *_not_built(trees, kit)]
     if official is not None:
@@ -167,9 +193,18 @@ _WORDS = {
 }
 
 
+def untestable(checks: tuple[CheckResult, ...]) -> str:
+    """Why the project's tests tell nothing here, whatever the patch: base does not run either. Else ""."""
+    for check in checks:
+        if check.id in (SUITE, FAIL_TO_PASS, PASS_TO_PASS) and check.state is RunState.ENVIRONMENT:
+            if all(item.base is not Outcome.PASSED for item in check.items):
+                return check.why
+    return ""
+
+
 def settled(checks: tuple[CheckResult, ...]) -> bool:
     """Whether a second look could not tell more: every check ran whole and nothing was flaky."""
     return all(
-        check.state.value == "complete" and all(item.head is not Outcome.MIXED for item in check.items)
+        check.state is RunState.COMPLETE and all(item.head is not Outcome.MIXED for item in check.items)
         for check in checks
     )

@@ -7,7 +7,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 __all__ = ["working_folder"]
 
@@ -36,10 +36,12 @@ def _parent(outside: str) -> str:
 
 
 def _sweep(parent: str) -> None:
+    """Several may sweep at once: what another took is gone, and that is all that is wanted."""
     for entry in os.scandir(parent):
         found = _NAME.fullmatch(entry.name)
-        if found and not _lives(int(found[1])) and entry.stat(follow_symlinks=False).st_uid == os.getuid():
-            _remove(entry.path)
+        with suppress(OSError):
+            if found and not _lives(int(found[1])) and entry.stat(follow_symlinks=False).st_uid == os.getuid():
+                _remove(entry.path)
 
 
 def _lives(pid: int) -> bool:
@@ -57,6 +59,7 @@ def _remove(folder: str) -> None:
     for place, names, _ in os.walk(folder):
         for name in names:
             path = os.path.join(place, name)
-            if not os.path.islink(path) and os.lstat(path).st_mode & 0o700 != 0o700:
-                os.chmod(path, 0o700)
+            with suppress(OSError):
+                if not os.path.islink(path) and os.lstat(path).st_mode & 0o700 != 0o700:
+                    os.chmod(path, 0o700)
     shutil.rmtree(folder, ignore_errors=True)

@@ -13,6 +13,7 @@ from showcause import git
 from showcause.checks.imports import imports_check
 from showcause.checks.official import kept_suite, official_check
 from showcause.checks.running import how_to_run
+from showcause.checks.static import static_check
 from showcause.checks.suite import rerun_tests
 from showcause.checks.workbench import GRACE_S, Kit, Workbench
 from showcause.clock import Deadline
@@ -22,13 +23,13 @@ from showcause.git import Repo
 from showcause.patch import parse
 from showcause.pipeline.folder import working_folder
 from showcause.pipeline.intake import WORKTREE
-from showcause.pipeline.reviewing import STORE_FILE
+from showcause.pipeline.reviewing import store_of
 from showcause.project import find_project
 from showcause.receipt import Receipt
 from showcause.records import Cause, CheckResult, Patch, Record, ReviewRecord, Rule
 from showcause.sandbox import find_sandbox
 from showcause.settings import FILE, PYPROJECT, Settings, load_settings, override
-from showcause.store import Store, open_store
+from showcause.store import Store
 from showcause.trees import TreeReader, make_trees, surface_files
 
 __all__ = ["Reproduced", "reproduce"]
@@ -58,7 +59,7 @@ def reproduce(
     """
     repo = git.open_repo(directory)
     prefix, _, number = reference.partition("#")
-    store = open_store(os.path.join(repo.private, STORE_FILE))
+    store = store_of(repo)
     try:
         receipt = store.get(prefix)
         causes = _chosen(receipt, number)
@@ -130,6 +131,8 @@ class _Bench:
             case Rule.IMPORT_ERROR:
                 paths = tuple(sorted(path for path in patch.paths if path.endswith(".py")))
                 return (imports_check(bench, paths),)
+            case Rule.STATIC:
+                return static_check(bench, self.reader).checks
             case Rule.OFFICIAL_SUITE:
                 suite = kept_suite(self.repo, self.record.official)
                 return official_check(bench, suite, budget_s=BUDGET_S, select=(cause.item,))

@@ -1,4 +1,8 @@
-"""One review from request to receipt, from top to bottom."""
+"""One review from request to receipt, from top to bottom.
+
+What runs checks and judges them is imported where it is used: a review that was settled before is
+answered without it.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +10,24 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from showcause import __version__, git
 from showcause.canon import digest, digest_record
-from showcause.checks.official import OfficialSuite, keep_suite, read_suite
-from showcause.checks.running import how_to_run
-from showcause.checks.workbench import GRACE_S, Kit
 from showcause.clock import Deadline, now_text
-from showcause.errors import Cancelled, EnvironmentFault, Unappliable
-from showcause.gate import decide
+from showcause.errors import Cancelled, EnvironmentFault, Unappliable, UsageError
 from showcause.git import Repo
-from showcause.pipeline.examine import Findings, examine, settled, tampering
-from showcause.pipeline.folder import working_folder
 from showcause.pipeline.intake import WORKTREE, Intake, base_of, take_in
 from showcause.pipeline.request import Request, Reviewed
-from showcause.project import Project, find_project
+from showcause.project import CONFIG_FILES, Project, find_project
 from showcause.receipt import exit_status
 from showcause.records import (
     BoundTo,
+    ChangeKind,
     CheckResult,
     Decision,
     Ended,
@@ -36,13 +37,18 @@ from showcause.records import (
     SandboxReport,
     Verdict,
 )
-from showcause.sandbox import find_sandbox
+from showcause.sandbox import Sandbox, find_sandbox
 from showcause.sandbox.identity import sandbox_identity
+from showcause.sandbox.mounts import is_within
 from showcause.settings import FILE, PYPROJECT, Settings, load_settings, override
 from showcause.store import About, Started, Store, open_store
 from showcause.trees import TreeReader, Trees, make_trees, moved, surface_files
 
-__all__ = ["STORE_FILE", "review"]
+if TYPE_CHECKING:
+    from showcause.checks.official import OfficialSuite
+    from showcause.pipeline.examine import Findings
+
+__all__ = ["STORE_FILE", "review", "settings_of", "store_of"]
 
 STORE_FILE = "store.sqlite3"
 
@@ -61,19 +67,28 @@ def review(
     began = time.monotonic()
     repo = git.open_repo(request.directory)
     base = base_of(repo, request)
-    reader = TreeReader(repo, base.tree)
-    settings = settings_of(reader, request)
-    store = open_store(settings.store.url or os.path.join(repo.private, STORE_FILE))
     watch = _Watch(say=say, cancel=cancel or threading.Event(), began=began)
-    try:
-        return _Review(repo, request, settings, reader, store, watch).run(base)
-    finally:
-        store.close()
+    with ThreadPoolExecutor(2) as beside:  # the checkout is taken in while base is read
+        taken = beside.submit(take_in, repo, request, base)
+        reader = TreeReader(repo, base.tree)
+        settings = settings_of(reader, request)
+        project = beside.submit(find_project, Path(repo.top), reader, settings)
+        store = store_of(repo, settings)
+        try:
+            return _Review(repo, request, settings, reader, store, watch).run(base, taken, project)
+        finally:
+            store.close()
+
+
+def store_of(repo: Repo, settings: Settings | None = None) -> Store:
+    """The store of a repository, where its settings say; those of HEAD, unless given."""
+    settings = settings or settings_of(TreeReader(repo, repo.head_tree), Request())
+    return open_store(settings.store.url or os.path.join(repo.private, STORE_FILE))
 
 
 def settings_of(reader: TreeReader, request: Request) -> Settings:
     """The settings as base has them, with those of the command line over them."""
-    held = reader.read((FILE, PYPROJECT))
+    held = reader.read((FILE, *CONFIG_FILES))  # all that will be asked for, in one process
     settings = load_settings(held.get(FILE), held.get(PYPROJECT))
     return override(settings, request.overrides)
 
@@ -100,22 +115,25 @@ class _Review:
     ) -> None:
         self.repo, self.request, self.settings, self.reader = repo, request, settings, reader
         self.store, self.watch = store, watch
-        self.notes: list[str] = [*settings.notes, *([store.note] if store.note else [])]
+        self.notes: list[str] = [*settings.notes, *([store.note] if store.note else []), *_elsewhere(repo)]
         self.sandbox: SandboxReport | None = None
         self.official: OfficialSuite | None = None
 
-    def run(self, base: git.Revision) -> Reviewed:
+    def run(self, base: git.Revision, taken: Future[Intake], found_project: Future[Project]) -> Reviewed:
         try:
-            intake = take_in(self.repo, self.request, base)
+            intake = taken.result()
         except Unappliable as error:
             return self._unappliable(base, str(error))
         self.notes += intake.notes
-        path = self.request.official or self.settings.suite.official
-        self.official = read_suite(path, self.repo, base.tree) if path else None
-        project = find_project(Path(self.repo.top), self.reader, self.settings)
+        path = self._official_path(intake)
+        if path:
+            from showcause.checks.official import read_suite
+
+            self.official = read_suite(path, self.repo, base.tree)
+        project = found_project.result()
         self.notes += project.warnings
         about = self._about(intake, project)
-        key = self._key(about)
+        key = self._key(about, intake)
         found = None if self.request.fresh else self.store.find_settled(key)
         if found is not None:
             return Reviewed(receipt=found, from_store=True, notes=tuple(self.notes))
@@ -125,6 +143,15 @@ class _Review:
         return Reviewed(receipt=receipt, from_store=False, notes=tuple(self.notes))
 
     # ---------------------------------------------------------------- what it is about
+
+    def _official_path(self, intake: Intake) -> str:
+        """Where the official suite is; one that the settings name lies in the repository, and not in the patch."""
+        named = self.settings.suite.official
+        if self.request.official or not named:
+            return self.request.official
+        if any(change.path == named and change.kind is ChangeKind.ADDED for change in intake.patch.changes):
+            raise UsageError(f'[suite] official = "{named}": base has no such file, and the patch may not bring it')
+        return os.path.join(self.repo.top, named)
 
     def _about(self, intake: Intake, project: Project) -> About:
         patch = intake.patch
@@ -141,10 +168,10 @@ class _Review:
             environment=project.digest,
         )
 
-    def _key(self, about: About) -> str:
+    def _key(self, about: About, intake: Intake) -> str:
         """What a settled review holds for: one changed byte of any of it asks for a new one."""
         suite = self.official.digest if self.official else ""
-        told = [about, suite, self.request.budget_s, sandbox_identity(), __version__]
+        told = [about, intake.not_checked, suite, self.request.budget_s, sandbox_identity(), __version__]
         return digest_record(told)
 
     # ---------------------------------------------------------------- the work
@@ -158,26 +185,57 @@ class _Review:
             return self._made(started, intake, ended, decision=decision), True
         trees = make_trees(self.repo, worktree=intake.worktree, patch=intake.patch)
         try:
+            self._look_for_interrupt()
             findings = self._examine(trees, project)
             there = moved(self.repo, intake.worktree, name=WORKTREE)
+            self._look_for_interrupt()
         except Cancelled as error:
             return self._made(started, intake, Ended.INTERRUPTED, str(error), trees=trees), False
         except EnvironmentFault as error:
             why = f"{error} (cure: {error.cure})" if error.cure else str(error)
             return self._made(started, intake, Ended.ENVIRONMENT, why, trees=trees), False
+        from showcause.pipeline.examine import settled, untestable
+
         if there:
             why = f"the checkout changed during the review: {', '.join(there[:3])}"
             return self._made(started, intake, Ended.MOVED, why, trees=trees, findings=findings), False
         decision = self._decide(findings.checks, started.id, patch_is_empty=False, task_given=task_given)
+        told = (*findings.evidence, *decision.evidence)
+        decision = msgspec.structs.replace(decision, evidence=told)
         decision, ended, why = _capped(decision, (*intake.not_checked, *findings.not_checked))
+        if decision.verdict is None and (trouble := untestable(findings.checks)):
+            ended, why = Ended.ENVIRONMENT, trouble
         made = self._made(started, intake, ended, why, trees=trees, findings=findings, decision=decision)
         return made, settled(findings.checks)
 
+    def _look_for_interrupt(self) -> None:
+        if self.watch.cancel.is_set():
+            raise Cancelled("interrupted")
+
     def _examine(self, trees: Trees, project: Project) -> Findings:
+        from showcause.pipeline.early import EarlySandbox
+
         for fault in project.faults:
             raise fault.error()
-        sandbox = find_sandbox(allow_unsandboxed=self.settings.sandbox.allow_unsandboxed)
-        self.sandbox = sandbox.report
+        allowed = self.settings.sandbox.allow_unsandboxed
+        with ThreadPoolExecutor(1) as beside:  # a sandbox is tried while the tests are chosen
+            sandbox = EarlySandbox(beside.submit(find_sandbox, allow_unsandboxed=allowed))
+            try:
+                found = self._examine_in(sandbox, trees, project)
+            finally:
+                self.sandbox = sandbox.report
+        if found.why_copying:
+            report = sandbox.report
+            self.sandbox = msgspec.structs.replace(report, tree="copy", tree_why=found.why_copying)
+        return found
+
+    def _examine_in(self, sandbox: Sandbox, trees: Trees, project: Project) -> Findings:
+        from showcause.checks.official import keep_suite
+        from showcause.checks.running import how_to_run
+        from showcause.checks.workbench import GRACE_S, Kit
+        from showcause.pipeline.examine import examine
+        from showcause.pipeline.folder import working_folder
+
         budget_s = self.settings.suite.time_budget_s or self.request.budget_s
         kit = Kit(
             sandbox=sandbox,
@@ -193,15 +251,13 @@ class _Review:
         if self.official is not None:
             keep_suite(self.repo, self.official)
         with working_folder(self.repo.top) as folder:
-            found = examine(trees, self.reader, kit, folder, official=self.official, budget_s=budget_s)
-        if found.why_copying:
-            report = sandbox.report
-            self.sandbox = msgspec.structs.replace(report, tree="copy", tree_why=found.why_copying)
-        return found
+            return examine(trees, self.reader, kit, folder, official=self.official, budget_s=budget_s)
 
     def _decide(
         self, checks: tuple[CheckResult, ...], review_id: str, *, patch_is_empty: bool, task_given: bool
     ) -> Decision:
+        from showcause.gate import decide
+
         return decide(
             patch_is_empty=patch_is_empty,
             task_given=task_given,
@@ -223,6 +279,8 @@ class _Review:
         findings: Findings | None = None,
         decision: Decision | None = None,
     ) -> ReviewRecord:
+        from showcause.pipeline.examine import tampering
+
         verdict = decision.verdict if decision else None
         return ReviewRecord(
             verdict=verdict,
@@ -288,6 +346,13 @@ def _capped(decision: Decision, not_checked: tuple[NotChecked, ...]) -> tuple[De
             f"all that ran passed, but not everything was seen: {', '.join(caps[:3])}",
         )
     return decision, Ended.DECIDED if decision.verdict else Ended.UNDECIDED, ""
+
+
+def _elsewhere(repo: Repo) -> tuple[str, ...]:
+    """A line for the user where nothing can be written into the git directory."""
+    if is_within(repo.private, repo.common_dir):
+        return ()
+    return (f"{repo.common_dir} cannot be written: receipts and objects are kept in {repo.private}",)
 
 
 def _as_text(overrides: dict[str, object]) -> dict[str, str]:

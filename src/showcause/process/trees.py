@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import signal
 import sys
 import time
@@ -28,7 +27,7 @@ class Group:
     """A process group. What leaves it by setsid is found by the marker, once something looks odd."""
 
     def __init__(self, command: Command) -> None:
-        self._marker = secrets.token_hex(8)
+        self._marker = os.urandom(8).hex()
         self._pgid = 0
         self.argv = list(command.argv)
         self.env = {**command.env, MARKER: self._marker}

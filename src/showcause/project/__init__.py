@@ -31,6 +31,7 @@ from showcause.project.runner import RUNNER_FILES, find_runner
 from showcause.settings import Settings
 
 __all__ = [
+    "CONFIG_FILES",
     "BaseTree",
     "Distribution",
     "Environment",
@@ -48,6 +49,9 @@ __all__ = [
     "read_interpreter",
 ]
 
+CONFIG_FILES = tuple(sorted({*BUILD_FILES, *RUNNER_FILES}))
+"""Files at the top of a tree that tell what a project is."""
+
 
 def find_project(
     top: Path, base: BaseTree, settings: Settings, environ: Mapping[str, str] | None = None
@@ -60,7 +64,7 @@ def find_project(
     environ = os.environ if environ is None else environ
     interpreter, passed = choose_interpreter(top, base, settings.suite.python, environ)
     environment = read_environment(interpreter)
-    files = base.read(sorted({*BUILD_FILES, *RUNNER_FILES}))
+    files = base.read(CONFIG_FILES)
     layout = find_sources(base.paths(), files)
     name = project_name(files)
     installed, why = how_installed(top, layout.names, name, environment, interpreter.site_packages)

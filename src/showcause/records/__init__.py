@@ -42,6 +42,7 @@ from showcause.records.running import (
     Side,
     TestResult,
 )
+from showcause.records.tool import StaticTool
 
 __all__ = [
     "Attribution",
@@ -76,6 +77,7 @@ __all__ = [
     "SandboxReport",
     "Side",
     "Stage",
+    "StaticTool",
     "Tampering",
     "TestResult",
     "Verdict",

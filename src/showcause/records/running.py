@@ -130,7 +130,11 @@ class RunState(StrEnum):
 
 
 class RunReport(Record, frozen=True, kw_only=True):
-    """One run of one runner on one side. Counts in = counts out: every asked id has a result."""
+    """One run of one runner on one side. Counts in = counts out: every asked id has a result.
+
+    `unstarted` is what the repository's own code raised so that no test could start. Alone it is the
+    environment's as well as anyone's; where the other side runs whole it is this side's.
+    """
 
     side: Side
     state: RunState
@@ -143,6 +147,7 @@ class RunReport(Record, frozen=True, kw_only=True):
     wall_s: float
     leaked: int
     output_tail: str
+    unstarted: Failure | None = None
 
 
 class Enforcement(StrEnum):

@@ -84,6 +84,9 @@ def event_file(job: Job) -> Path:
     return Path(job.out_dir) / f"events-{job.nonce}.jsonl"
 
 
+_TOLD = ("root", "select", "skip", "touched", "sources", "budget_s", "nonce", "out_dir")
+
+
 def launch_inside(
     job: Job, script: str, *, control_source: str, controls: Sequence[str], options: Sequence[str] = ()
 ) -> Launch:
@@ -99,20 +102,11 @@ def launch_inside(
     control_file = out / f"test_{job.nonce}.py"
     control_file.write_text(control_source, "utf-8")
     told = {
-        "root": job.root,
-        "select": job.select,
-        "skip": job.skip,
-        "touched": job.touched,
-        "sources": job.sources,
-        "surface": job.surface,
-        "budget_s": job.budget_s,
-        "config": job.config,
-        "nonce": job.nonce,
         "events": str(event_file(job)),
         "control_file": str(control_file),
-        "out_dir": job.out_dir,
         "controls": list(controls),
         "options": list(options),
+        **{name: getattr(job, name) for name in _TOLD},
     }
     job_file = out / f"job-{job.nonce}.json"
     job_file.write_text(json.dumps(told), "utf-8")

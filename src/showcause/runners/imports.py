@@ -1,10 +1,11 @@
 """Import smoke: each selected source file is imported by its module name, in one fresh interpreter.
 
-Ids are `import pkg.mod`. A result is `passed`, `error` or, where importing the file is not meant to be
-harmless (scripts, tests, set-up files, what stands below no source folder), `not_run` with the reason
-under the id `import PATH`. Kinds of error: EXCEPTION/SOURCE when the repository's own code raised,
-syntax errors and missing names included; MISSING_NAME is not used; a module that is not installed is
-UNKNOWN/OUTSIDE, since it cannot be told from here whether it is the patch or the machine that lacks it.
+`select` holds paths relative to the root. Ids are `import pkg.mod`. A result is `passed`, `error` or, where
+importing the file is not meant to be harmless (scripts, tests, set-up files, what stands below no source
+folder), `not_run` with the reason under the id `import PATH`. Kinds of error: EXCEPTION/SOURCE when the
+repository's own code raised, syntax errors and missing names included; MISSING_NAME is not used; a module
+that is not installed is UNKNOWN/OUTSIDE, since it cannot be told from here whether it is the patch or the
+machine that lacks it.
 """
 
 from __future__ import annotations

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 
+import msgspec
+
 from showcause.process import Finished
 from showcause.records import RunReport, RunState
 from showcause.runners.base import Job, Launch, launch_inside
-from showcause.runners.pytest_config import PytestConfig, needs_cache, pytest_config
+from showcause.runners.pytest_config import PytestConfig, filter_addopts, needs_cache, pytest_config
 from showcause.runners.reporting import make_report
 
 __all__ = ["PytestConfig", "PytestRunner", "pytest_config"]
@@ -28,6 +30,10 @@ class PytestRunner:
     version = "1"
 
     def launch(self, job: Job) -> Launch:
+        if words := job.extra_env.get("PYTEST_ADDOPTS"):
+            kept, _ = filter_addopts(shlex.split(words))
+            env = {**job.extra_env, "PYTEST_ADDOPTS": shlex.join(kept)}
+            job = msgspec.structs.replace(job, extra_env=env)
         fails, passes = f"test_{job.nonce}_a", f"test_{job.nonce}_b"
         return launch_inside(
             job,

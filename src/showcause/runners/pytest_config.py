@@ -7,6 +7,7 @@ coverage or write reports would change which tests run, or what else runs beside
 from __future__ import annotations
 
 import configparser
+import re
 import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -42,6 +43,7 @@ _DROPPED = {
     "--pdb": 0, "--trace": 0, "--pastebin": 1, "--testmon": 0, "--collect-only": 0, "--co": 0,
     "--setup-only": 0, "--setup-plan": 0, "--randomly-seed": 1, "--rootdir": 1,
 }  # fmt: skip
+_BUNDLE = re.compile(r"-(?=\w*x)(?=\w*[vqsl])[xvqsl]+\Z")  # flags without values, written as one word
 _DROPPED_PLUGINS = ("xdist", "xdist.plugin", "pytest_cov", "cacheprovider", "no:cacheprovider")
 
 
@@ -138,6 +140,10 @@ def filter_addopts(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ..
     rest = list(words)
     while rest:
         word = rest.pop(0)
+        if _BUNDLE.match(word):  # -xvs
+            kept.append(word.replace("x", ""))
+            dropped.append("-x")
+            continue
         values = _values_of(word, rest)
         taken = [word, *rest[: values or 0]]
         if values is None:

@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from showcause.process import Finished
-from showcause.records import RunReport, TestResult
+from showcause.records import RunReport, RunState, TestResult
 from showcause.runners.base import Job, event_file
 from showcause.runners.events import LoadedEvent, Log, Start, read_events
 from showcause.runners.failures import Places
-from showcause.runners.loaded import judge_loaded
+from showcause.runners.loaded import judge_loaded, why_not_ours
 from showcause.runners.results import Asked, attempts_of, collect_results
-from showcause.runners.state import State, judge_run
+from showcause.runners.state import State, judge_run, raised_before_any_test
 
 __all__ = ["make_report", "output_tail"]
 
@@ -35,6 +35,7 @@ def make_report(
     facts = [item for event in log.events if isinstance(event, LoadedEvent) for item in event.items]
     loaded = judge_loaded(facts, job.touched, places) if log.events else ()
     state, why = judge_run(log, finished, attempts_of(log), loaded, statuses)
+    its_own = state is RunState.ENVIRONMENT and not why_not_ours(loaded)
     return RunReport(
         side=job.side,
         state=state,
@@ -47,6 +48,7 @@ def make_report(
         wall_s=finished.wall_s,
         leaked=finished.leaked,
         output_tail=output_tail(finished),
+        unstarted=raised_before_any_test(log, places) if its_own else None,
     )
 
 

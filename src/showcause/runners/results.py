@@ -3,6 +3,8 @@ selected entry and every collected test is accounted for."""
 
 from __future__ import annotations
 
+import os
+
 import msgspec
 
 from showcause.process import How
@@ -111,6 +113,12 @@ def control_ids(log: Log) -> tuple[str, ...]:
     return next((event.ids for event in log.events if isinstance(event, Controls)), ())
 
 
+def above(test_id: str) -> set[str]:
+    """The id and everything that can stand above it: parameters off, class, file or module, folders."""
+    marks = [index for index, mark in enumerate(test_id) if mark in ":/.["]
+    return {test_id, *(test_id[:index] for index in marks)}
+
+
 def covers(group: str, test_id: str) -> bool:
     """Whether a collector (file, class, module, folder) or a selected entry stands above a test."""
     group = group.removesuffix("/__init__.py").rstrip("/")
@@ -141,8 +149,11 @@ def _account_for_groups(
     for name, result in groups.items():
         if not any(covers(name, test_id) for test_id in told):
             told[name] = [result]
+    reached = {name for test_id in told for name in above(test_id)}
     for entry in asked.select:
-        if not any(covers(entry, test_id) for test_id in told):
+        # Only paths are normalised: a parameter may hold anything, "//" of an address too.
+        name = entry if "::" in entry else os.path.normpath(entry)
+        if name not in reached and not (told and entry in ("", ".")):
             told[entry] = [_untold(entry, groups, "no test was collected for it")]
 
 

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from showcause.process import Finished, How
-from showcause.records import Loaded, RunState
+from showcause.records import Failure, FailureKind, Loaded, Origin, RunState
 from showcause.runners.events import Collected, Controls, Fault, Log, Start
+from showcause.runners.failures import Places, judge
 from showcause.runners.loaded import why_not_ours
 from showcause.runners.results import Attempt, control_ids
 
-__all__ = ["EXPECTED_STATUS", "judge_run"]
+__all__ = ["EXPECTED_STATUS", "judge_run", "raised_before_any_test"]
 
 EXPECTED_STATUS = 1
 _NOT_STARTED = 70  # inside/showcause_events.py: ENVIRONMENT_STATUS
+
+_BEFORE_ANY_TEST = ("runner", "conftest")
 
 State = tuple[RunState, str]
 
@@ -67,15 +70,25 @@ def _start(log: Log, finished: Finished) -> State | None:
     if not any(isinstance(event, Start) for event in log.events):
         return RunState.ENVIRONMENT, f"the interpreter did not get to the runner: {_last_line(finished)}"
     for event in log.events:
-        if isinstance(event, Fault) and event.kind in ("runner", "conftest"):
+        if isinstance(event, Fault) and event.kind in _BEFORE_ANY_TEST:
             text = event.text or "a conftest cannot be imported"
-            cause = f"{event.exc.type}: {event.exc.message.splitlines()[0]}" if event.exc else ""
+            cause = f"{event.exc.type}: {event.exc.message.partition(chr(10))[0]}" if event.exc else ""
             return RunState.ENVIRONMENT, f"{text}: {cause}"
     status = finished.exit_status
     if status in (_NOT_STARTED, 4):
         return RunState.ENVIRONMENT, f"the runner refused to start: {_last_line(finished)}"
     if log.end is not None and not any(isinstance(event, Collected) for event in log.events) and status != 3:
         return RunState.ENVIRONMENT, f"the run ended before any test was collected: {_last_line(finished)}"
+    return None
+
+
+def raised_before_any_test(log: Log, places: Places) -> Failure | None:
+    """What the repository's own code raised, or lacks, so that the runner could not start."""
+    for event in log.events:
+        if isinstance(event, Fault) and event.kind in _BEFORE_ANY_TEST and event.exc:
+            failure = judge(event.exc, "collect", places)
+            own = failure.origin is Origin.SOURCE or failure.kind is FailureKind.MISSING_NAME
+            return failure if own and failure.kind.is_behavioural else None
     return None
 
 

@@ -55,7 +55,10 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
 class Sandbox(Protocol):
     """One way of confining, chosen once per start by what works."""
 
-    report: SandboxReport
+    @property
+    def report(self) -> SandboxReport:
+        """What is enforced."""
+        ...
 
     def confine(self, command: Command, confinement: Confinement) -> Command:
         """The command that runs `command` confined. Raises SandboxFault if it may not run at all."""

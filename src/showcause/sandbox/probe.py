@@ -53,7 +53,7 @@ def cure(text: str) -> str:
 def probe(sandbox: Sandbox, *, level: int, tree: str, context: str = "") -> Probed:
     """Run the probe in `sandbox`. `context`, why no better level was taken, goes before the first reason."""
     with (
-        tempfile.TemporaryDirectory(prefix="showcause-probe-") as folder,
+        tempfile.TemporaryDirectory(prefix=f"showcause-{os.getpid()}-probe_") as folder,
         socket.create_server(("127.0.0.1", 0)) as server,
     ):
         command, confinement = _attempt(Path(folder), server.getsockname()[1], tree)

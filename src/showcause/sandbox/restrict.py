@@ -40,7 +40,8 @@ class RestrictSandbox:
 
     def __init__(self, report: SandboxReport) -> None:
         self.report = report
-        self._scratch = tempfile.mkdtemp(prefix="showcause-")
+        # named by our process, so that the next start finds it should this one be killed
+        self._scratch = tempfile.mkdtemp(prefix=f"showcause-{os.getpid()}-")
         self._numbers = itertools.count()
         self._others = _tasks_of_user()
         weakref.finalize(self, shutil.rmtree, self._scratch, ignore_errors=True)

@@ -48,7 +48,9 @@ def make_layer(trees: Trees, side: Side, folder: str) -> Layer:
     gone = {path for path, entry in differing.items() if entry is None and not _is_link(trees.disk[path])}
     git.write_files(trees.repo, folder, attributes_for(trees, side, written) | written, written)
     whiteouts = _Whiteouts(trees.repo.top, written.keys(), gone).paths()
-    whiteouts |= _outside(stale_bytecode(trees, written.keys() | gone), whiteouts, written.keys())
+    # Of every touched module, also where this side is what lies on disk: an edit that keeps size and
+    # second leaves the other side's byte code there, and it would be valid.
+    whiteouts |= _outside(stale_bytecode(trees, trees.disk), whiteouts, written.keys())
     for path in sorted(whiteouts):
         _white_out(folder, path)
     _settle(folder, trees.repo.top)

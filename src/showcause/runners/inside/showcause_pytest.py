@@ -75,7 +75,9 @@ def plugin_class(pytest):
             outcome = yield
             if getattr(outcome, "excinfo", None) is not None:
                 return
-            wanted = self._job["select"]
+            wanted = {
+                os.path.normpath(entry) if "::" not in entry else entry for entry in self._job["select"]
+            }
             kept = [item for item in session.items if not wanted or chosen(item.nodeid, wanted)]
             self._events.tell("collected", ids=[[item.nodeid, ""] for item in kept])
             controls = make_controls(pytest, session, self._job["control_file"], self._job["controls"])
@@ -164,21 +166,14 @@ def cause(error):
 
 
 def chosen(nodeid, wanted):
-    """Whether an entry of `wanted` names this test, its class, its file or a folder above it."""
-    for entry in wanted:
-        entry = entry.rstrip("/")
-        if nodeid == entry or entry in ("", "."):
-            return True
-        if nodeid.startswith(entry) and nodeid[len(entry)] in ":/[":
-            return True
-    return False
+    """Whether the set `wanted` names this test, its class, its file or a folder above it."""
+    if nodeid in wanted or "." in wanted:
+        return True
+    return any(mark in "/:[" and nodeid[:index] in wanted for index, mark in enumerate(nodeid))
 
 
-def make_controls(pytest, session, path, names):
-    """Two items of a real file, without the fixtures of the repository, seen by all of its hooks."""
-    spec = importlib.util.spec_from_file_location(os.path.basename(path)[:-3], path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+def control_kinds(pytest, module):
+    """Classes for the controls' file and items."""
 
     class Everywhere:
         # A node outside of the tree would be hidden from the conftest files below it.
@@ -198,14 +193,23 @@ def make_controls(pytest, session, path, names):
         def repr_failure(self, excinfo, style=None):
             return "the control that must fail has failed"  # a full report of it costs more than the test
 
-    parent = module_node(ControlModule, session, path)
+    return ControlModule, Control
+
+
+def make_controls(pytest, session, path, names):
+    """Two items of a real file, without the fixtures of the repository, seen by all of its hooks."""
+    spec = importlib.util.spec_from_file_location(os.path.basename(path)[:-3], path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module_kind, item_kind = control_kinds(pytest, module)
+    parent = module_node(module_kind, session, path)
     parent._nodeid = os.path.basename(path)  # looks like any file of the tree to hooks that go by names
     items = []
     for name in names:
         function = getattr(module, name)
         found = session._fixturemanager.getfixtureinfo(parent, function, None)
         bare = type(found)(argnames=(), initialnames=(), names_closure=[], name2fixturedefs={})
-        items.append(Control.from_parent(parent, name=name, callobj=function, fixtureinfo=bare))
+        items.append(item_kind.from_parent(parent, name=name, callobj=function, fixtureinfo=bare))
     return items
 
 

@@ -161,6 +161,7 @@ def try_import(name, events, describer):
     return False
 
 
-def names_test(entry, test_id):
-    """Whether a selected dotted name is this test, its class, its module or a package above."""
-    return test_id == entry or test_id.startswith(entry + ".")
+def names_test(names, test_id):
+    """Whether one of a set of dotted names is this test, its class, its module or a package above."""
+    parts = test_id.split(".")
+    return any(".".join(parts[:count]) in names for count in range(len(parts), 0, -1))

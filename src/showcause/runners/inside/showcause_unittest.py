@@ -78,9 +78,10 @@ def run(job, settings, events, describer):
     """Load, choose, run; the exit status."""
     budget = Budget(job["budget_s"], job["skip"])
     tests, names = load(job, settings, events, describer)
+    names = frozenset(names)
 
     def wanted(test):
-        return not names or any(names_test(name, test.id()) for name in names)
+        return not names or names_test(names, test.id())
 
     suite = prepare(tests, job, events, budget, wanted)
     runner = unittest.TextTestRunner(resultclass=result_class(events, describer))

@@ -1,0 +1,2 @@
+import os  #! F401 os
+x = 1

@@ -1,0 +1,5 @@
+# one
+# two
+# three
+import os  #! F401 os = carried
+x = 1

@@ -1,0 +1,2 @@
+def f():
+    return lost  #! F821 lost

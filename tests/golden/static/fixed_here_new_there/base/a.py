@@ -1,0 +1,1 @@
+x = lost  #! F821 lost

@@ -1,0 +1,1 @@
+y = fresh  #! F821 fresh = new

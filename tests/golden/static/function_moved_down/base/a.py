@@ -1,0 +1,9 @@
+def first():
+    return lost  #! F821 lost
+
+
+def second():
+    a = 1
+    b = 2
+    c = 3
+    return a + b + c

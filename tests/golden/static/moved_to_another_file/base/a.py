@@ -1,0 +1,6 @@
+def f():
+    return lost  #! F821 lost
+
+
+def g():
+    return 1

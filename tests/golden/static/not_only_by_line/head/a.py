@@ -1,0 +1,3 @@
+a = 1
+b = lost  #! F821 lost = same_symbol
+c = 2

@@ -1,0 +1,2 @@
+def f():
+    return gone(1)  #! F821 gone

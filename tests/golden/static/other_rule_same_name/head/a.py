@@ -1,0 +1,2 @@
+def f():
+    return lost(1)  #! missing-argument lost = new

@@ -1,0 +1,2 @@
+x = 1
+y = lost  #! F821 lost

@@ -1,0 +1,2 @@
+x = 1
+y = fresh  #! F821 fresh = new
