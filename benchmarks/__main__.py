@@ -6,6 +6,7 @@ import importlib
 import sys
 
 NAMES = {
+    "planted": "which stage sees planted faults in released packages, and harmless edits beside old ones",
     "gate": "how long a review takes, against bare test runs of the same files (DESIGN 15)",
     "cases": "what the gate says about real patches whose outcome is known",
 }

@@ -11,8 +11,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.measuring import Row, Spread, Taken, in_turn, machine, table, timed
-from benchmarks.subjects import GENERATED, RELEASED, Edit, Subject, generated, released
+from benchmarks.measuring import (
+    Row,
+    Spread,
+    Taken,
+    adopt_orphans,
+    cpu,
+    in_turn,
+    machine,
+    table,
+    timed,
+    wall,
+)
+from benchmarks.subjects import GENERATED, Edit, Subject, generated, released
 from benchmarks.trees import second_tree
 
 __all__ = ["main"]
@@ -40,10 +51,10 @@ class Case:
         self.subject.forget()
         return self.review()
 
-    def bare(self, files: tuple[str, ...]) -> float:
-        """Seconds of one run of pytest."""
+    def bare(self, files: tuple[str, ...]) -> Taken:
+        """One run of pytest."""
         argv = [str(self.subject.python), "-m", "pytest", "-q", *files]
-        return timed(argv, cwd=self.subject.folder, allowed=(0, 1)).wall_s
+        return timed(argv, cwd=self.subject.folder, allowed=(0, 1))
 
     def chosen(self, edit: Edit) -> tuple[str, ...]:
         """The test files that a review chose, by its receipt; caches that pytest keeps are warm then."""
@@ -65,24 +76,30 @@ def _cold(work: Path, rounds: int) -> Iterator[Row]:
     for case in _cases(work):
         for kind, edit in (("harmless", case.subject.harmless), ("breaking", case.subject.breaking)):
             files = case.chosen(edit)
-            ours, bare = in_turn(
-                rounds, lambda _, c=case: c.cold().wall_s, lambda _, c=case, f=files: c.bare(f) + c.bare(f)
-            )
+
+            def cold(_: int, case: Case = case) -> Taken:
+                return case.cold()
+
+            def twice(_: int, case: Case = case, files: tuple[str, ...] = files) -> Taken:
+                return case.bare(files) + case.bare(files)
+
             name = f"cold review, {kind} patch, {case.subject.name}, {_count(files)}; over two bare runs"
-            yield _ratio(name, ours, bare, _COLD)
+            yield _ratio(name, *in_turn(rounds, cold, twice), _COLD)
 
 
 def _cached(work: Path, rounds: int) -> Iterator[Row]:
     for case in _cases(work):
         files = case.chosen(case.subject.harmless)
 
-        def edited(number: int, case: Case = case) -> float:
+        def edited(number: int, case: Case = case) -> Taken:
             case.subject.patch(case.subject.harmless, number + 1)
-            return case.review().wall_s
+            return case.review()
 
-        ours, bare = in_turn(rounds, edited, lambda _, c=case, f=files: c.bare(f))
+        def once(_: int, case: Case = case, files: tuple[str, ...] = files) -> Taken:
+            return case.bare(files)
+
         name = f"second review after an edit, {case.subject.name}, {_count(files)}; over one bare run"
-        yield _ratio(name, ours, bare, _CACHED)
+        yield _ratio(name, *in_turn(rounds, edited, once), _CACHED)
 
 
 def _trees(work: Path, rounds: int) -> Iterator[Row]:
@@ -91,16 +108,19 @@ def _trees(work: Path, rounds: int) -> Iterator[Row]:
         subject = generated(size, work, python)
         ours, bare = second_tree(subject, rounds)
         name = f"second tree, {subject.name}; over a bare confined command"
-        yield _difference(name, ours, bare, _TREE_MS)
+        yield _difference(name, wall(ours), wall(bare), _TREE_MS)
 
 
 def _start(work: Path, rounds: int) -> Iterator[Row]:
-    ours, bare = in_turn(
-        5 * rounds,
-        lambda _: timed([sys.executable, "-m", "showcause", "--version"], cwd=work).cpu_s,
-        lambda _: timed([sys.executable, "-c", "pass"], cwd=work).cpu_s,
-    )
-    yield _difference("CPU of `showcause --version`; over `python -c pass`", ours, bare, _START_MS)
+    def version(_: int) -> Taken:
+        return timed([sys.executable, "-m", "showcause", "--version"], cwd=work)
+
+    def nothing(_: int) -> Taken:
+        return timed([sys.executable, "-c", "pass"], cwd=work)
+
+    version(0)
+    ours, bare = in_turn(5 * rounds, version, nothing)
+    yield _difference("CPU of `showcause --version`; over `python -c pass`", cpu(ours), cpu(bare), _START_MS)
 
 
 def _settled(work: Path, rounds: int) -> Iterator[Row]:
@@ -109,10 +129,17 @@ def _settled(work: Path, rounds: int) -> Iterator[Row]:
         case = Case(subject=subject, budget_s=_SHORT_S)
         subject.patch(subject.harmless)
         case.cold()
-        wall = Spread(values=tuple(case.review(fresh=False).wall_s for _ in range(3 * rounds)))
-        name = f"settled review answered again, {subject.name}"
+        taken = [case.review(fresh=False) for _ in range(3 * rounds)]
+        if len({json.loads(one.stdout)["receipt"] for one in taken}) != 1:
+            raise RuntimeError("a review was made anew, not answered from the store")
         yield Row(
-            what=name, ours=wall.told(), against="", measure=wall.times(1000), unit="ms", budget=_SETTLED_MS
+            what=f"settled review answered again, {subject.name}",
+            ours=wall(taken).told(3),
+            against="",
+            measure=wall(taken).times(1000),
+            unit="ms",
+            budget=_SETTLED_MS,
+            cpu=f"{cpu(taken).times(1000).told(0)} ms",
         )
 
 
@@ -129,15 +156,27 @@ def _count(files: tuple[str, ...]) -> str:
     return f"{len(files)} test file{'s' if len(files) > 1 else ''}"
 
 
-def _ratio(name: str, ours: Spread, bare: Spread, budget: float) -> Row:
+def _ratio(name: str, ours: list[Taken], bare: list[Taken], budget: float) -> Row:
     return Row(
-        what=name, ours=ours.told(), against=bare.told(), measure=ours.over(bare), unit="x", budget=budget
+        what=name,
+        ours=wall(ours).told(),
+        against=wall(bare).told(),
+        measure=wall(ours).over(wall(bare)),
+        unit="x",
+        budget=budget,
+        cpu=f"{cpu(ours).over(cpu(bare)).told()} x",
     )
 
 
 def _difference(name: str, ours: Spread, bare: Spread, budget: float) -> Row:
-    measure = ours.less(bare).times(1000)
-    return Row(what=name, ours=ours.told(3), against=bare.told(3), measure=measure, unit="ms", budget=budget)
+    return Row(
+        what=name,
+        ours=ours.told(3),
+        against=bare.told(3),
+        measure=ours.less(bare).times(1000),
+        unit="ms",
+        budget=budget,
+    )
 
 
 def main(argv: list[str]) -> int:
@@ -148,11 +187,12 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--only", nargs="+", choices=_ROWS, default=list(_ROWS), help="these rows only")
     given = parser.parse_args(argv)
     rounds = 3 if given.quick else 9
+    adopt_orphans()
     with tempfile.TemporaryDirectory(prefix="bench-gate-") as folder:
         work = (given.work or Path(folder)).resolve()
         work.mkdir(parents=True, exist_ok=True)
         print(f"`scripts/bench gate{' --quick' if given.quick else ''}`: {rounds} rounds; {machine()}\n")
         rows = [row for name in given.only for row in _ROWS[name](work, rounds)]
     print(table(rows))
-    print(f"\nSpreads are min / median / max. Load at the end: {os.getloadavg()[0]:.1f}.")
+    print(f"\nmin / median / max; CPU counts all processes. Load at the end: {os.getloadavg()[0]:.1f}.")
     return 0

@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 
-from benchmarks.measuring import Spread, in_turn
+from benchmarks.measuring import Taken, in_turn
 from benchmarks.subjects import Subject
 from showcause import git
 from showcause.checks.places import Places
@@ -19,8 +19,8 @@ from showcause.trees import make_trees
 __all__ = ["second_tree"]
 
 
-def second_tree(subject: Subject, rounds: int) -> tuple[Spread, Spread]:
-    """Seconds of base's layer with a command in it, and of the same command confined over an empty folder.
+def second_tree(subject: Subject, rounds: int) -> tuple[list[Taken], list[Taken]]:
+    """What base's layer takes with a command in it, and the same command confined over an empty folder.
 
     The checkout holds head, so that base is the side with something to write.
     """
@@ -34,18 +34,18 @@ def second_tree(subject: Subject, rounds: int) -> tuple[Spread, Spread]:
         empty = os.path.join(folder, "empty")
         os.mkdir(empty)
 
-        def ours(number: int) -> float:
+        def ours(number: int) -> Taken:
             began = time.perf_counter()
             below = os.path.join(folder, str(number))
             os.mkdir(below)
             place = Places(trees, sandbox, below).of(Side.BASE)
             _nothing(sandbox, place.root, place.layers)
-            return time.perf_counter() - began
+            return Taken(wall_s=time.perf_counter() - began, cpu_s=0.0)
 
-        def bare(_number: int) -> float:
+        def bare(_number: int) -> Taken:
             began = time.perf_counter()
             _nothing(sandbox, empty, (empty,))
-            return time.perf_counter() - began
+            return Taken(wall_s=time.perf_counter() - began, cpu_s=0.0)
 
         return in_turn(rounds, ours, bare)
 

@@ -43,7 +43,9 @@ def an_item(
     self_hosted: bool = False,
     runs: int = 2,
 ) -> Item:
-    failure = Failure(kind=FailureKind.ASSERTION, exception="AssertionError", message="1 == 2", frame="t.py:3")
+    failure = Failure(
+        kind=FailureKind.ASSERTION, exception="AssertionError", message="1 == 2", frame="t.py:3"
+    )
 
     def told(side: Side, outcome: Outcome) -> ItemRun:
         return ItemRun(
@@ -70,7 +72,9 @@ def a_check(check_id: str, *items: Item, state: RunState = RunState.COMPLETE) ->
     return CheckResult(id=check_id, stage=stage, version="1", state=state, why="", items=items)
 
 
-def gate(*checks: CheckResult, empty: bool = False, task: bool = True, policy: Policy | None = None) -> Decision:
+def gate(
+    *checks: CheckResult, empty: bool = False, task: bool = True, policy: Policy | None = None
+) -> Decision:
     return decide(
         patch_is_empty=empty, task_given=task, checks=checks, policy=policy or Policy(), review_id="r1"
     )
@@ -152,6 +156,8 @@ def test_only_what_the_patch_caused_may_reject(attribution: Attribution) -> None
         (an_item(Outcome.FAILED, Outcome.NOT_RUN, Attribution.UNATTRIBUTED), KEPT, None),
         (FIXED, an_item(Outcome.PASSED, Outcome.MIXED, Attribution.FLAKY), None),
         (FIXED, an_item(Outcome.PASSED, Outcome.SKIPPED), None),
+        (FIXED, an_item(Outcome.NOT_RUN, Outcome.NOT_RUN, Attribution.UNATTRIBUTED), None),
+        (FIXED, an_item(Outcome.NOT_RUN, Outcome.PASSED, Attribution.UNATTRIBUTED), None),
     ],
 )
 def test_the_official_suite_decides_both_ways(wanted: Item, kept: Item, verdict: Verdict | None) -> None:
@@ -243,7 +249,10 @@ def test_attribution(base: list[Outcome], head: list[Outcome], expected: Attribu
     assert judged(base, head).attribution is expected
 
 
-@given(st.lists(st.sampled_from([P, F, E, S, N]), max_size=5), st.lists(st.sampled_from([P, F, E, S, N]), max_size=5))
+@given(
+    st.lists(st.sampled_from([P, F, E, S, N]), max_size=5),
+    st.lists(st.sampled_from([P, F, E, S, N]), max_size=5),
+)
 def test_every_run_is_kept(base: list[Outcome], head: list[Outcome]) -> None:
     items = attribute([a_run(Side.BASE, o) for o in base], [a_run(Side.HEAD, o) for o in head])
     assert sum(len(item.runs) for item in items) == len(base) + len(head)

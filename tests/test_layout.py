@@ -25,6 +25,9 @@ ORDER = [
     ("attribution",),
     ("evidence",),
     ("gate",),
+    ("packet",),
+    ("models",),
+    ("reviewer",),
     ("receipt",),
     ("store",),
     ("checks",),
@@ -84,6 +87,12 @@ def test_processes_and_sql_have_one_door(path: Path) -> None:
         assert "subprocess" not in imported
     if _top(path) != "store":
         assert "sqlite3" not in imported
+
+
+def test_gate_and_reviewer_never_import_each_other() -> None:
+    for path in FILES:
+        if _top(path) in ("gate", "reviewer"):
+            assert not _imports(path) & ({"gate", "reviewer"} - {_top(path)}), path
 
 
 def test_public_names_exist() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import threading
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from showcause.clock import Deadline
-from showcause.process import MARKER, Command, Finished, How, Reap, run
+from showcause.process import MARKER, Command, Finished, How, Reap, kill_naming, run
 from showcause.sandbox.bwrap import find_bwrap
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -338,3 +339,17 @@ def test_interrupt_kills_the_tree(tag: str) -> None:
         with pytest.raises(KeyboardInterrupt):
             run(sh(f"sleep {tag} & sleep {tag}", reap), cancel=Interrupting())
         assert settled(tag, 0)
+
+
+def test_what_names_the_folder_of_a_review_that_is_gone_is_killed(tmp_path: Path) -> None:
+    folder = tmp_path / "showcause-1-gone"
+    folder.mkdir()
+    stray = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", f"--out={folder}/out-1"])
+    other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", f"{tmp_path}/else"])
+    try:
+        assert kill_naming(str(folder)) == 0
+        assert stray.wait(10) == -signal.SIGKILL
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait(10)

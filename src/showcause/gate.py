@@ -175,7 +175,8 @@ def _official(checks: Sequence[CheckResult]) -> tuple[Verdict, list[Cause]] | No
     """Both ways, and only if both parts ran whole; None leaves the case open.
 
     An id that is wrong on base for PASS_TO_PASS cannot speak about the patch and is left out here
-    (it is in the evidence). A FAIL_TO_PASS id speaks by what it does on head alone.
+    (it is in the evidence); one of which nothing was told on base leaves the case open.
+    A FAIL_TO_PASS id speaks by what it does on head alone.
     """
     parts = {c.id: c for c in checks if c.id in (FAIL_TO_PASS, PASS_TO_PASS)}
     if len(parts) != 2 or any(c.state in _UNBELIEVABLE for c in parts.values()):
@@ -194,7 +195,8 @@ def _official(checks: Sequence[CheckResult]) -> tuple[Verdict, list[Cause]] | No
     if causes:
         return Verdict.REJECT, causes
     speaking = [*wanted, *(item for item in kept if item.base is Outcome.PASSED)]
-    if wanted and all(item.head is Outcome.PASSED for item in speaking):
+    is_whole = all(item.base is not Outcome.NOT_RUN for item in kept)
+    if wanted and is_whole and all(item.head is Outcome.PASSED for item in speaking):
         return Verdict.ACCEPT, []
     return None
 

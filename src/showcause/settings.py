@@ -357,11 +357,11 @@ def _values_of(settings: Settings) -> dict[str, Any]:
 
 _TOOLS_TEMPLATE = (
     "# Any checker that writes SARIF; it runs before and after the patch, and what is new is told.",
-    "# [[static]]",
-    '# command = ["tool", "--sarif", "{out}"]  # to that file; without {out}: to standard output',
-    '# name = "tool"',
-    "# rejects = false  # true: what is new in the files of the patch is a reason to reject",
-    "# limit_s = 60",
+    "#[[static]]",
+    '#command = ["tool", "--sarif", "{out}"]  # to that file; without {out}: to standard output',
+    '#name = "tool"',
+    "#rejects = false  # true: what is new in the files of the patch is a reason to reject",
+    "#limit_s = 60",
     "",
 )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import signal
@@ -17,6 +19,7 @@ from typing import Any, NamedTuple
 from git_helpers import Files, git, make
 
 import showcause
+from showcause.cli import main
 from showcause.receipt import Receipt
 from showcause.records import CheckResult, Item, ReviewRecord
 from showcause.store import open_store
@@ -28,9 +31,9 @@ __all__ = [
     "PYTEST",
     "SHOP",
     "TEST",
-    "bare_python",
     "Cli",
     "Living",
+    "bare_python",
     "body_of",
     "check_of",
     "cli",
@@ -39,6 +42,7 @@ __all__ = [
     "item_of",
     "leftovers",
     "look",
+    "main_in",
     "processes_below",
     "receipts",
     "reviewed",
@@ -102,7 +106,9 @@ def body_of(reviewed: showcause.Reviewed) -> ReviewRecord:
     return reviewed.receipt.body
 
 
-def reviewed(top: Path, *, settings: Mapping[str, object] | None = None, **request: Any) -> showcause.Reviewed:
+def reviewed(
+    top: Path, *, settings: Mapping[str, object] | None = None, **request: Any
+) -> showcause.Reviewed:
     """As `look`, with the receipt around the record."""
     return _review(top, PLAIN, "unittest", settings or {}, request)
 
@@ -176,6 +182,18 @@ def cli(
         timeout=100,
     )
     return Cli(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def main_in(top: Path | str, *arguments: str) -> Cli:
+    """The command line without a process of its own: for the many quick questions."""
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
+    with contextlib.chdir(top), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = main(arguments)
+    told = []
+    for stream in (out, err):
+        stream.flush()
+        told.append(stream.detach().getvalue().decode())  # type: ignore[attr-defined]
+    return Cli(status, *told)
 
 
 def _argv(arguments: Sequence[str]) -> list[str]:
@@ -268,4 +286,3 @@ def receipts(top: Path) -> list[Receipt]:
         return [store.get(row.id) for row in store.page()]
     finally:
         store.close()
-

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
-from git_helpers import Files, Link, commit, fingerprint, git, make, write
+from git_helpers import GIT_ENV, Files, Link, commit, fingerprint, git, make, write
 from needs import need, need_program
-from reviews import PLAIN, PRICE, PYTEST, SHOP, TEST, bare_python, check_of, cli, item_of, look, receipts, shop
+from reviews import (
+    PRICE,
+    PYTEST,
+    SETTINGS,
+    SHOP,
+    bare_python,
+    check_of,
+    cli,
+    item_of,
+    look,
+    receipts,
+    shop,
+)
 
 from showcause.records import Attribution, Outcome, ReviewRecord, RunState, Verdict
 
@@ -219,8 +233,6 @@ def test_something_is_mounted_below_the_checkout(tmp_path: Path) -> None:
     top = with_environment(tmp_path / "r")
     (top / "ignored" / "mounted").mkdir()
     before = fingerprint(top)
-    import json
-
     paths = json.dumps([str(Path(__file__).parent), str(Path(__file__).parent.parent)])
     script = 'mount -t tmpfs none "$1/ignored/mounted" && exec "$2" -c "$3" "$4" "$1"'
     done = subprocess.run(
@@ -229,8 +241,6 @@ def test_something_is_mounted_below_the_checkout(tmp_path: Path) -> None:
     )  # fmt: skip
     need(b"mount:" not in done.stderr, f"mounting is refused: {done.stderr.decode()}")
     assert done.returncode == 0, done.stderr.decode()
-    import msgspec
-
     record = msgspec.json.decode(done.stdout, type=ReviewRecord)
     is_copied(record, top, before)
     assert record.sandbox is not None
@@ -238,9 +248,8 @@ def test_something_is_mounted_below_the_checkout(tmp_path: Path) -> None:
     assert "mounted below the checkout" in record.sandbox.tree_why
 
 
-def test_an_extension_of_the_environment_in_a_copy_of_a_pytest_project(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.slow
+def test_a_pytest_project_in_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     test = b"from shop import price\n\n\ndef test_vat():\n    assert price.vat(100) == 19\n"
     top = shop(tmp_path / "r", {"tests/test_price.py": test})
     write(top, BROKEN)
@@ -253,7 +262,7 @@ def test_an_extension_of_the_environment_in_a_copy_of_a_pytest_project(
 
 
 HOOK = """#!/bin/sh
-exec {python} -m showcause review --staged --set suite.python={plain} --set suite.runner=unittest --format json > {out}
+exec {python} -m showcause review --staged --format json {settings} > {out}
 """
 
 
@@ -263,14 +272,12 @@ def test_inside_a_git_hook(tmp_path: Path, way: str) -> None:
     top = shop(tmp_path / "r", {"other.txt": b"x"})
     out = tmp_path / "out.json"
     hook = top / ".git" / "hooks" / "pre-commit"
-    hook.write_text(HOOK.format(python=sys.executable, plain=PLAIN, out=out))
+    hook.write_text(HOOK.format(python=sys.executable, settings=" ".join(SETTINGS), out=out))
     hook.chmod(0o755)
     write(top, {"shop/price.py": PRICE + b"\nRATES = [vat_of_germany]\n"})
     arguments = {"plain": (), "all": ("-a",), "paths": ("shop/price.py",)}[way]
     if way == "plain":
         git(top, "add", "-A")
-    from git_helpers import GIT_ENV
-
     done = subprocess.run(
         ["git", "commit", "-q", "-m", "x", *arguments],
         cwd=top, env=GIT_ENV | {"HOME": os.environ["HOME"]}, capture_output=True, check=False, timeout=60,
@@ -284,9 +291,10 @@ def test_inside_a_git_hook(tmp_path: Path, way: str) -> None:
 def test_git_variables_of_another_repository_do_not_mislead(tmp_path: Path) -> None:
     top, other = shop(tmp_path / "r"), shop(tmp_path / "other")
     write(top, BROKEN)
-    env = {"GIT_DIR": str(other / ".git"), "GIT_WORK_TREE": str(other), "GIT_INDEX_FILE": str(other / ".git/index")}
+    env = {
+        "GIT_DIR": str(other / ".git"),
+        "GIT_WORK_TREE": str(other),
+        "GIT_INDEX_FILE": str(other / ".git/index"),
+    }
     assert cli(top, "review", env=env).status == 3
     assert [change.path for change in receipts(top)[0].body.changes] == ["shop/price.py"]
-
-
-_ = TEST

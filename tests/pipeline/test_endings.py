@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 import time
@@ -9,9 +10,25 @@ from pathlib import Path
 
 import pytest
 from git_helpers import Files, commit, git, write
-from reviews import ISSUE, PRICE, PYTEST, SHOP, TEST, bare_python, check_of, cli, item_of, leftovers, look, receipts, reviewed, shop, until
+from reviews import (
+    ISSUE,
+    PRICE,
+    PYTEST,
+    TEST,
+    bare_python,
+    check_of,
+    cli,
+    item_of,
+    leftovers,
+    look,
+    receipts,
+    shop,
+    until,
+)
 
+import showcause
 from showcause.errors import EnvironmentFault
+from showcause.receipt import cause_id
 from showcause.records import Attribution, ChangeKind, Ended, Outcome, RegressionRule, Rule, Stage, Verdict
 
 BROKEN_VAT = PRICE.replace(b"19 / 100", b"20 / 100")
@@ -104,7 +121,7 @@ def test_f1_flaky_is_named_and_every_run_is_kept(tmp_path: Path) -> None:
 
 def test_a_patch_that_does_not_apply(tmp_path: Path) -> None:
     top = shop(tmp_path / "r")
-    diff = b"--- a/shop/price.py\n+++ b/shop/price.py\n@@ -1,2 +1,2 @@\n-def sum_of(x):\n+def total(x):\n     return 1\n"
+    diff = b"--- a/shop/price.py\n+++ b/shop/price.py\n@@ -1 +1 @@\n-def sum_of(x):\n+def total(x):\n"
     record = look(top, diff=diff)
     assert (record.verdict, record.ended, record.exit_status) == (None, Ended.UNAPPLIABLE, 3)
     assert "patch failed: shop/price.py:1" in record.why
@@ -130,8 +147,6 @@ def test_a_checkout_that_moves_voids_the_review(tmp_path: Path) -> None:
 
     editor = threading.Thread(target=edit)
     editor.start()
-    import showcause
-
     request = showcause.Request(
         directory=str(top),
         overrides={"suite.python": sys.executable, "suite.runner": "unittest", "gate.regression": "reject"},
@@ -150,8 +165,6 @@ def test_a_cancelled_review_is_interrupted(tmp_path: Path, own_temporary: Path) 
     write(top, {"shop/price.py": BROKEN_VAT})
     cancel = threading.Event()
     threading.Timer(0.8, cancel.set).start()
-    import showcause
-
     request = showcause.Request(directory=str(top), overrides={"suite.python": sys.executable})
     before = time.monotonic()
     record = showcause.review(request, cancel=cancel).receipt.body
@@ -240,7 +253,10 @@ def test_d6_six_suites_have_their_own_states(tmp_path: Path) -> None:
         f"tests/test_{name.replace(' ', '_')}.py": b"from shop import price\n" + text
         for name, (text, _, _) in SUITES.items()
     }
-    top = shop(tmp_path / "r", files | {"tests/test_price.py": b"from shop import price\n\n\ndef test_b():\n    pass\n"})
+    top = shop(
+        tmp_path / "r",
+        files | {"tests/test_price.py": b"from shop import price\n\n\ndef test_b():\n    pass\n"},
+    )
     write(top, {"shop/price.py": PRICE + b"\n# a comment\n"})
     record = look(top, python=PYTEST, runner="pytest", settings={"gate.regression": "reject"})
     assert (record.verdict, record.exit_status) == (None, 3)
@@ -253,13 +269,18 @@ def test_d6_six_suites_have_their_own_states(tmp_path: Path) -> None:
 
 def test_a_change_of_kinds_is_listed(tmp_path: Path) -> None:
     """H4, H1 and H2 at the level of a review: rename, carriage returns, bytes that are not UTF-8."""
-    top = shop(tmp_path / "r", {"a.py": b"x = 1\r\ny = 1\r\n", "latin.py": b"# caf\xe9\nz = 1\n", "old.py": b"q = 1\n"})
+    top = shop(
+        tmp_path / "r",
+        {"a.py": b"x = 1\r\ny = 1\r\n", "latin.py": b"# caf\xe9\nz = 1\n", "old.py": b"q = 1\n"},
+    )
     write(top, {"a.py": b"x = 1\r\ny = 2\r\n", "latin.py": b"# caf\xe9\nz = 2\n"})
     git(top, "mv", "old.py", "new.py")
     told = cli(top, "review", "--format", "json", env={"LC_ALL": "C"})
     assert told.status == 3
     record = receipts(top)[0].body
-    kinds = {change.path: (change.kind, change.added_lines, change.deleted_lines) for change in record.changes}
+    kinds = {
+        change.path: (change.kind, change.added_lines, change.deleted_lines) for change in record.changes
+    }
     assert kinds == {
         "a.py": (ChangeKind.MODIFIED, 1, 1),
         "latin.py": (ChangeKind.MODIFIED, 1, 1),
@@ -293,30 +314,39 @@ def test_a5_findings_keep_their_ids(tmp_path: Path) -> None:
     ids = [[told.id for told in record.evidence] for record in (first, second, third)]
     assert ids[0]
     assert ids[0] == ids[1] == ids[2]
-    from showcause.receipt import cause_id
-
     causes = [[cause_id(cause) for cause in record.causes] for record in (first, second, third)]
     assert causes[0] == causes[1] == causes[2]
     assert causes[0]
 
 
-def test_law_4_a_suite_that_crashes_is_no_approval(tmp_path: Path) -> None:
-    for name, way in (("exit", "os._exit(0)"), ("segfault", "ctypes.string_at(0)")):
-        dying = f"import ctypes, os, unittest\n\nfrom shop import price\n\n\nclass A(unittest.TestCase):\n    def test_a(self):\n        if price.vat(100) == 20:\n            {way}\n\n    def test_b(self):\n        pass\n"
-        top = shop(tmp_path / name, {"tests/test_dies.py": dying.encode()})
-        write(top, {"shop/price.py": BROKEN_VAT})
-        record = look(top)
-        assert record.verdict is None
-        assert record.exit_status == 3
-        item = item_of(record, "A.test_a")
-        assert (item.base, item.head) == (Outcome.PASSED, Outcome.CRASHED)
-        assert item_of(record, "A.test_b").head is Outcome.PASSED, "the rest ran without it"
-        suite = {"tests": "files", "fail_to_pass": ["tests.test_dies.A.test_a"], "pass_to_pass": []}
-        place = tmp_path / f"suite-{name}"
-        write(place, {"suite.json": __import__("json").dumps(suite).encode(), "files/tests/test_dies.py": dying.encode()})
-        official = look(top, official=str(place / "suite.json"))
-        assert official.verdict is Verdict.REJECT
-        assert official.causes[0].rule is Rule.OFFICIAL_SUITE
+DIES = """\
+import ctypes, os, unittest
+
+from shop import price
 
 
-_ = SHOP
+class A(unittest.TestCase):
+    def test_a(self):
+        if price.vat(100) == 20:
+            WAY
+
+    def test_b(self):
+        pass
+"""
+
+
+@pytest.mark.parametrize("way", ["os._exit(0)", "ctypes.string_at(0)"], ids=["exit", "segfault"])
+def test_law_4_a_suite_that_crashes_is_no_approval(tmp_path: Path, way: str) -> None:
+    dying = DIES.replace("WAY", way).encode()
+    top = shop(tmp_path / "r", {"tests/test_dies.py": dying})
+    write(top, {"shop/price.py": BROKEN_VAT})
+    record = look(top)
+    assert (record.verdict, record.exit_status) == (None, 3)
+    item = item_of(record, "A.test_a")
+    assert (item.base, item.head) == (Outcome.PASSED, Outcome.CRASHED)
+    assert item_of(record, "A.test_b").head is Outcome.PASSED, "the rest ran without it"
+    suite = {"tests": "files", "fail_to_pass": ["tests.test_dies.A.test_a"], "pass_to_pass": []}
+    write(tmp_path, {"suite.json": json.dumps(suite).encode(), "files/tests/test_dies.py": dying})
+    official = look(top, official=str(tmp_path / "suite.json"))
+    assert official.verdict is Verdict.REJECT
+    assert official.causes[0].rule is Rule.OFFICIAL_SUITE

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+import pytest
 from git_helpers import commit, git, write
-from reviews import PRICE, SHOP, TEST, bare_python, check_of, look, reviewed, shop
+from reviews import PRICE, PYTEST, bare_python, check_of, look, reviewed, shop
 
 from showcause.records import Outcome, Verdict
 
@@ -41,7 +42,8 @@ def test_base_is_run_once(tmp_path: Path) -> None:
 
     def go(content: bytes, **request: object) -> list[str]:
         write(top, {"shop/price.py": content})
-        with _level_4():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("SHOWCAUSE_SANDBOX_LEVEL", "4")
             found = look(top, settings=settings, **request)
         assert found.verdict is None
         return launches(counter)
@@ -53,21 +55,6 @@ def test_base_is_run_once(tmp_path: Path) -> None:
     commit(top, {"README": b"another base\n"})
     git(top, "stash", "pop", "-q")
     assert go(BROKEN + b"\n# three\n") == ["19", "20"], "another base runs anew"
-
-
-def _level_4():  # type: ignore[no-untyped-def]
-    import pytest
-
-    patch = pytest.MonkeyPatch()
-
-    class Forced:
-        def __enter__(self) -> None:
-            patch.setenv("SHOWCAUSE_SANDBOX_LEVEL", "4")
-
-        def __exit__(self, *_: object) -> None:
-            patch.undo()
-
-    return Forced()
 
 
 def test_a_changed_environment_runs_base_anew(tmp_path: Path) -> None:
@@ -102,15 +89,12 @@ def test_q3_an_equal_review_is_answered_from_the_store(tmp_path: Path) -> None:
 
 
 def test_what_is_not_settled_is_reviewed_again(tmp_path: Path) -> None:
-    """A run that crashed, was flaky, or had no environment may tell more the next time."""
-    dying = SHOP | {"tests/test_price.py": TEST + b"\n    def test_dies(self):\n        __import__('os').abort()\n"}
-    for name, files in (("crash", dying), ("environment", {"conftest.py": b"import not_there\n"})):
-        top = shop(tmp_path / name, files)
-        write(top, {"shop/price.py": BROKEN})
-        runner = {"settings": {"suite.runner": "pytest", "suite.python": __import__("sys").executable}}
-        options = runner if name == "environment" else {}
-        assert reviewed(top, **options).receipt.body.verdict is None  # type: ignore[arg-type]
-        assert not reviewed(top, **options).from_store, name  # type: ignore[arg-type]
+    """Where there was no environment the next review may tell more."""
+    top = shop(tmp_path / "r", {"conftest.py": b"import not_there\n"})
+    write(top, {"shop/price.py": BROKEN})
+    settings = {"suite.runner": "pytest", "suite.python": PYTEST}
+    assert reviewed(top, settings=settings).receipt.body.verdict is None
+    assert not reviewed(top, settings=settings).from_store
 
 
 def test_a_receipt_that_was_changed_does_not_answer(tmp_path: Path) -> None:

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from git_helpers import Files, fingerprint, write
-from reviews import PRICE, cli, descendants, leftovers, processes_below, receipts, shop, start_cli, until
+from reviews import (
+    PRICE,
+    SETTINGS,
+    cli,
+    descendants,
+    environment,
+    leftovers,
+    processes_below,
+    receipts,
+    shop,
+    start_cli,
+    until,
+)
 
 from showcause.records import Ended
 
@@ -120,14 +134,11 @@ def test_an_interrupted_demo(tmp_path: Path) -> None:
 
 def test_e1_standard_input_that_never_ends(tmp_path: Path) -> None:
     """A test that reads its standard input finds it empty, whatever ours is."""
-    reads = SLEEPS.replace(b"time.sleep(getattr(price, 'WAIT', 0))", b"self.assertEqual(__import__('sys').stdin.read(), '')")
+    reads = SLEEPS.replace(
+        b"time.sleep(getattr(price, 'WAIT', 0))", b"self.assertEqual(__import__('sys').stdin.read(), '')"
+    )
     top = shop(tmp_path / "r", {"tests/test_slow.py": reads})
     write(top, PATCH)
-    import subprocess
-    import sys
-
-    from reviews import SETTINGS, environment
-
     reader, writer = os.pipe()
     try:
         done = subprocess.run(

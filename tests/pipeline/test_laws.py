@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sqlite3
 import stat
 from pathlib import Path
 
 import pytest
 from git_helpers import Files, commit, fingerprint, git, write
-from reviews import ISSUE, PRICE, PYTEST, TEST, check_of, cli, item_of, look, receipts, reviewed, shop
+from reviews import ISSUE, PRICE, PYTEST, check_of, cli, item_of, look, receipts, reviewed, shop
 
-from showcause.errors import SandboxFault
-from showcause.records import Attribution, Ended, Enforcement, Outcome, Side, Verdict
+from showcause.records import Ended, Enforcement, Outcome, Rule, Side, Verdict
 
 BROKEN: Files = {"shop/price.py": PRICE.replace(b"19 / 100", b"20 / 100")}
 UNDEFINED: Files = {"shop/price.py": PRICE + b"\nRATES = [vat_of_germany]\n"}
@@ -37,9 +37,9 @@ class WritesTest(unittest.TestCase):
                     file.write("written")
             except OSError:
                 pass
-        for command in (["git", "commit", "-qam", "evil"], ["git", "config", "x.y", "z"], ["rm", "-rf", ".git"]):
+        for words in ("git commit -qam evil", "git config x.y z", "rm -rf .git"):
             try:
-                subprocess.run(command, capture_output=True)
+                subprocess.run(words.split(), capture_output=True)
             except OSError:
                 pass
         self.assertTrue(price)
@@ -83,12 +83,14 @@ _OF_GIT = frozenset(
 )
 
 
-# ------------------------------------------------------------------ 9, 10: mark, never drop; every run is kept
+# ------------------------------------------------------------------ 9, 10: nothing is dropped
 
 
 def test_9_every_test_file_is_accounted_for(tmp_path: Path) -> None:
     """Selected + left out = all test files; each selected one has items; each item has runs of both sides."""
-    unrelated = b"import unittest\n\n\nclass OtherTest(unittest.TestCase):\n    def test_other(self):\n        pass\n"
+    unrelated = (
+        b"import unittest\n\n\nclass OtherTest(unittest.TestCase):\n    def test_other(self):\n        pass\n"
+    )
     files = {f"tests/test_other_{number}.py": unrelated for number in range(5)}
     top = shop(tmp_path / "r", files)
     write(top, BROKEN)
@@ -123,7 +125,7 @@ def test_11_tests_conftest_and_settings_come_from_base(tmp_path: Path) -> None:
         "conftest.py": fixture,
         "pytest.ini": b"[pytest]\n",
         "showcause.toml": b'[gate]\nregression = "reject"\n',
-        "tests/test_more.py": b"from shop import price\n\n\ndef test_vat():\n    assert price.vat(100) == 19\n",
+        "tests/test_more.py": test.replace(b"(rate)", b"()").replace(b"== rate", b"== 19"),
     }
     top = shop(tmp_path / "r", base)
     edits: Files = {
@@ -132,18 +134,21 @@ def test_11_tests_conftest_and_settings_come_from_base(tmp_path: Path) -> None:
         "showcause.toml": b'[gate]\nregression = "evidence"\n[suite]\ntest_paths = ["nowhere"]\n',
     }
     write(top, BROKEN | edits)
-    record = look(top, python=PYTEST, runner="pytest")
+    record = look(top, python=PYTEST, runner="pytest", settings={"gate.regression": "evidence"})
     items = {item.id: item for item in check_of(record, "suite").items}
     assert items["tests/test_price.py::test_vat"].head is Outcome.FAILED
     assert items["tests/test_more.py::test_vat"].head is Outcome.FAILED
     assert {told.path for told in record.tampering} == set(edits)
-    plain = look(top, python=PYTEST, runner="pytest", diff=_without(top, "conftest.py"))
-    assert plain.verdict is Verdict.REJECT, "base's settings say that a regression rejects"
-    assert {cause.item for cause in plain.causes} == set(items)
 
 
-def _without(top: Path, path: str) -> bytes:
-    return git(top, "diff", "HEAD", "--", ".", f":!{path}").encode() + b"\n"
+def test_11_settings_come_from_base(tmp_path: Path) -> None:
+    top = shop(tmp_path / "r", {"showcause.toml": b'[gate]\nregression = "reject"\n'})
+    easy = b'[gate]\nregression = "evidence"\n[suite]\ntest_paths = ["nowhere"]\n'
+    write(top, BROKEN | {"showcause.toml": easy})
+    record = look(top)
+    assert record.verdict is Verdict.REJECT
+    assert [cause.rule for cause in record.causes] == [Rule.REGRESSION]
+    assert [told.path for told in record.tampering] == ["showcause.toml"]
 
 
 def test_11_an_official_suite_that_the_settings_name_is_bases(
@@ -152,7 +157,11 @@ def test_11_an_official_suite_that_the_settings_name_is_bases(
     """A patch that edits the suite it is judged by, or the tests of that suite, changes nothing."""
     good = b"import unittest\n\nfrom shop import price\n\n\nclass OfficialTest(unittest.TestCase):\n"
     good += b"    def test_vat(self):\n        self.assertEqual(price.vat(100), 21)\n"
-    told = {"tests": "files", "fail_to_pass": ["tests.test_official.OfficialTest.test_vat"], "pass_to_pass": []}
+    told = {
+        "tests": "files",
+        "fail_to_pass": ["tests.test_official.OfficialTest.test_vat"],
+        "pass_to_pass": [],
+    }
     base: Files = {
         "showcause.toml": b'[suite]\nofficial = "oracle/suite.json"\n',
         "oracle/suite.json": json.dumps(told).encode(),
@@ -200,8 +209,6 @@ class ReachesTest(unittest.TestCase):
 
 
 def test_12_what_the_receipt_says_of_the_sandbox_is_so(tmp_path: Path) -> None:
-    import socket
-
     top = shop(tmp_path / "r", {"tests/test_reaches.py": REACHES})
     outside = tmp_path / "outside"
     outside.write_text("private")
@@ -242,13 +249,13 @@ def test_12_base_cannot_be_told_by_the_patch_to_run_unsandboxed(
     monkeypatch.setenv("SHOWCAUSE_SANDBOX_LEVEL", "4")
     record = look(top)
     assert record.ended is Ended.ENVIRONMENT
-    with pytest.raises(SandboxFault):
-        raise SandboxFault(record.why)
+    assert "unconfined" in record.why
 
 
 # ------------------------------------------------------------------ 14: a verdict is bound
 
 
+@pytest.mark.slow
 def test_14_one_byte_more_and_the_settled_answer_is_not_used(tmp_path: Path) -> None:
     top = shop(tmp_path / "r")
     write(top, UNDEFINED)
@@ -273,7 +280,9 @@ def test_14_dirty_content_that_no_tree_holds_is_part_of_the_question(tmp_path: P
     inner = shop(tmp_path / "inner")
     official = b"import unittest\n\n\nclass OfficialTest(unittest.TestCase):\n    def test_a(self):\n"
     official += b"        from shop import price\n        self.assertEqual(price.vat(100), 21)\n"
-    text = b'{"tests": "files", "fail_to_pass": ["tests.test_official.OfficialTest.test_a"], "pass_to_pass": []}'
+    text = (
+        b'{"tests": "files", "fail_to_pass": ["tests.test_official.OfficialTest.test_a"], "pass_to_pass": []}'
+    )
     write(tmp_path, {"suite.json": text, "files/tests/test_official.py": official})
     top = shop(tmp_path / "r")
     git(top, "submodule", "--quiet", "add", str(inner), "inner")
@@ -292,7 +301,7 @@ def test_14_dirty_content_that_no_tree_holds_is_part_of_the_question(tmp_path: P
 
 def test_16_the_callers_environment_stays_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = b"import os\nimport unittest\n\nfrom shop import price\n\n\nclass SeenTest(unittest.TestCase):\n"
-    seen += b"    def test_seen(self):\n        self.assertEqual([], [k for k in os.environ if 'TOKEN' in k], price)\n"
+    seen += b"    def test_seen(self):\n        self.assertNotIn('TOKEN', ' '.join(os.environ), price)\n"
     seen += b"        self.fail(' '.join(sorted(os.environ)) + ' '.join(os.environ.values()))\n"
     top = shop(tmp_path / "r", {"tests/test_seen.py": seen})
     write(top, {"shop/price.py": PRICE + b"\n# new\n"})
@@ -323,6 +332,3 @@ def test_16_the_store_is_for_its_owner_alone(tmp_path: Path) -> None:
     with sqlite3.connect(store) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     db.close()
-
-
-_ = Attribution, TEST

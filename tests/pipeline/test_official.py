@@ -63,12 +63,10 @@ def test_it_accepts_and_rejects(tmp_path: Path, source: bytes, verdict: Verdict,
     assert record.ended is Ended.DECIDED
     assert bool(record.causes) is (verdict is Verdict.REJECT)
     assert {cause.rule for cause in record.causes} <= {Rule.OFFICIAL_SUITE}
-    assert [len(check_of(record, f"official.{part}_to_pass").items) for part in ("fail_to", "pass_to")] == [
-        1,
-        2,
-    ] or True
     ids = [item.id for check in record.checks for item in check.items if check.stage is Stage.OFFICIAL]
-    assert sorted(ids) == sorted(f"{NAME}{name}" for name in ("test_reduced", "test_total", "test_broken_before"))
+    assert sorted(ids) == sorted(
+        f"{NAME}{name}" for name in ("test_reduced", "test_total", "test_broken_before")
+    )
 
 
 def test_a_patch_as_tests(tmp_path: Path) -> None:
@@ -100,17 +98,14 @@ def test_a_flaky_part_decides_nothing(tmp_path: Path) -> None:
     pytest.fail("eight times in a row both runs agreed: one time in 256 or so")
 
 
-@pytest.mark.parametrize("kept", ["test_not_there", "test_killed"], ids=["unknown id", "never ran"])
-def test_half_a_suite_accepts_nothing(tmp_path: Path, kept: str) -> None:
+def test_half_a_suite_accepts_nothing(tmp_path: Path) -> None:
     """What was to stay right was not seen on base: all else passing shows nothing of it."""
     top = shop(tmp_path / "r")
     write(top, {"shop/price.py": GOOD})
-    dying = ADDED + b"\n    def test_killed(self):\n        __import__('os')._exit(1)\n"
-    told = suite(tmp_path / "s", [f"{NAME}test_reduced"], [NAME + kept, f"{NAME}test_total"], content=dying)
+    told = suite(tmp_path / "s", [f"{NAME}test_reduced"], [f"{NAME}test_not_there", f"{NAME}test_total"])
     record = look(top, official=told)
-    assert record.verdict is None
-    assert record.exit_status == 3
-    assert record.causes == ()
+    assert (record.verdict, record.exit_status, record.causes) == (None, 3, ())
+    assert any("test_not_there" in note.what and note.caps for note in record.not_checked)
 
 
 def test_an_unknown_wanted_id_accepts_nothing(tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -14,13 +16,23 @@ from git_helpers import Files, commit, git, make, write
 from needs import need, need_program
 from reviews import PLAIN, PRICE, bare_python, check_of, item_of, look
 
-from showcause.records import Attribution, Ended, LoadedState, Outcome, ReviewRecord, Rule, RunState, Verdict
+from showcause.records import (
+    Attribution,
+    Ended,
+    LoadedState,
+    Outcome,
+    ReviewRecord,
+    Rule,
+    RunState,
+    Stage,
+    Verdict,
+)
 
 TEST = b"import unittest\n\nimport shop.price\n\n\nclass PriceTest(unittest.TestCase):\n"
 TEST += b"    def test_vat(self):\n        self.assertEqual(shop.price.vat(100), 19)\n"
 SRC: Files = {
     ".gitignore": b"__pycache__/\n.venv/\n*.so\n",
-    "pyproject.toml": b'[project]\nname = "shop"\nversion = "1"\n\n[tool.setuptools.packages.find]\nwhere = ["src"]\n',
+    "pyproject.toml": b'[project]\nname = "shop"\nversion = "1"\n',
     "src/shop/__init__.py": b"",
     "src/shop/price.py": PRICE,
     "tests/__init__.py": b"",
@@ -39,10 +51,11 @@ def site_packages(python: str) -> Path:
 def install_editable(python: str, top: Path) -> None:
     """What `pip install -e` leaves: a path and a distribution that names the checkout."""
     site = site_packages(python)
+    told = {"url": f"file://{top}", "dir_info": {"editable": True}}
     info: Files = {
         "__editable__.shop-1.pth": f"{top}/src\n".encode(),
         "shop-1.dist-info/METADATA": b"Metadata-Version: 2.1\nName: shop\nVersion: 1\n",
-        "shop-1.dist-info/direct_url.json": f'{{"url": "file://{top}", "dir_info": {{"editable": true}}}}'.encode(),
+        "shop-1.dist-info/direct_url.json": json.dumps(told).encode(),
     }
     write(site, info)
 
@@ -82,7 +95,9 @@ def test_an_editable_install_by_pip(tmp_path: Path) -> None:
     python = bare_python(top / ".venv", with_packages=True)
     options = ["--no-build-isolation", "--no-deps", "--no-index", "--quiet"]
     env = {"PYTHONPATH": os.path.dirname(os.path.dirname(str(backend.origin))), "PATH": os.environ["PATH"]}
-    subprocess.run([python, "-m", "pip", "install", *options, "-e", str(top)], check=True, env=env, timeout=100)
+    subprocess.run(
+        [python, "-m", "pip", "install", *options, "-e", str(top)], check=True, env=env, timeout=100
+    )
     write(top, BROKEN)
     is_decided(look(top, python=""))
 
@@ -95,14 +110,16 @@ def test_a_copy_of_the_project_decides_nothing(tmp_path: Path, is_official: bool
     write(top, BROKEN)
     suite = ""
     if is_official:
-        text = b'{"tests": "files", "fail_to_pass": ["tests.test_price.PriceTest.test_vat"], "pass_to_pass": []}'
+        text = (
+            b'{"tests": "files", "fail_to_pass": ["tests.test_price.PriceTest.test_vat"], "pass_to_pass": []}'
+        )
         write(tmp_path, {"suite.json": text, "files/tests/test_price.py": TEST})
         suite = str(tmp_path / "suite.json")
     record = look(top, python=python, official=suite, settings={"gate.regression": "reject"})
     assert (record.verdict, record.ended, record.exit_status) == (None, Ended.ENVIRONMENT, 4)
     assert record.causes == ()
     assert "pip install -e" in record.why
-    tested = [check for check in record.checks if check.id != "imports"]
+    tested = [c for c in record.checks if c.id == "suite" or c.stage is Stage.OFFICIAL]
     assert {check.state for check in tested} == {RunState.ENVIRONMENT}
     items = [item for check in tested for item in check.items]
     assert {item.attribution for item in items} == {Attribution.ENVIRONMENT}
@@ -174,15 +191,13 @@ def test_an_extension_built_in_place(tmp_path: Path) -> None:
     assert any("_rates.c" in note.what and "not built" in note.why for note in record.not_checked)
 
 
-@pytest.mark.parametrize("runner", ["unittest", "pytest"])
+@pytest.mark.parametrize("runner", ["unittest", pytest.param("pytest", marks=pytest.mark.slow)])
 def test_stale_byte_code_of_the_same_size_and_second(tmp_path: Path, runner: str) -> None:
     """The checkout's cache holds base's byte code, valid by time and size for head's source."""
     top = make(tmp_path / "r", FLAT)
     second = 1_600_000_000
     source = top / "shop" / "price.py"
     os.utime(source, (second, second))
-    import sys
-
     python = sys.executable if runner == "pytest" else PLAIN
     subprocess.run([python, "-c", "import shop.price"], cwd=top, check=True, env={"PYTHONPATH": str(top)})
     assert list((top / "shop" / "__pycache__").glob("price.*.pyc"))
@@ -204,6 +219,14 @@ def test_byte_code_made_by_a_test_of_the_checkout_itself_does_not_leak(tmp_path:
     write(top, BROKEN)
     is_decided(look(top, python="", settings={"suite.env": {"PYTHONDONTWRITEBYTECODE": ""}}))
     assert not (top / "src" / "shop" / "__pycache__").exists()
+
+
+@pytest.mark.xfail(strict=True, reason="the runner finds such a test by its file only, not by its id")
+def test_tests_in_a_folder_that_is_no_package_are_repeated_by_id(tmp_path: Path) -> None:
+    """unittest's ids do not name that folder: `test_price.PriceTest.test_vat`."""
+    top = make(tmp_path / "r", {path: data for path, data in FLAT.items() if path != "tests/__init__.py"})
+    write(top, {"shop/price.py": BROKEN["src/shop/price.py"]})
+    is_decided(look(top))
 
 
 def test_a_module_that_no_test_loads_is_named(tmp_path: Path) -> None:

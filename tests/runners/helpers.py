@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import os
 import secrets
 import sys
+import threading
 from pathlib import Path
 
-from showcause.process import Command, Finished, run
+import msgspec
+
+from showcause.process import Command, Finished, How, run
 from showcause.records import RunReport, Side, TestResult
 from showcause.runners import Job, Runner
 from showcause.runners import base as runners_base
+from showcause.runners.base import event_file
 
 PYTHON = os.environ.get("SHOWCAUSE_TEST_PYTHON", sys.executable)
 """The interpreter that runs the fixtures: this suite can be pointed at one with another pytest."""
@@ -60,6 +65,25 @@ def start(runner: Runner, job: Job, limit_s: float = 60.0) -> Finished:
     """Launch a job through the one door."""
     launch = runner.launch(job)
     return run(Command(argv=launch.argv, cwd=launch.cwd, env=launch.env, limit_s=limit_s))
+
+
+def stopped_in(runner: Runner, job: Job, begun: str, how: How) -> RunReport:
+    """The report of a run that was stopped, as `how` says, once `begun` was begun: no clock is involved."""
+    launch, stop = runner.launch(job), threading.Event()
+
+    def watch() -> None:
+        needle = json.dumps({"id": begun, "ev": "begin"}).encode()
+        while not stop.wait(0.02):
+            if event_file(job).exists() and needle in event_file(job).read_bytes():
+                stop.set()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    command = Command(argv=launch.argv, cwd=launch.cwd, env=launch.env, limit_s=60.0)
+    finished = run(command, cancel=stop)
+    stop.set()
+    watcher.join()
+    return runner.report(job, msgspec.structs.replace(finished, how=how))
 
 
 def report(

@@ -117,6 +117,32 @@ def test_one_id_runs_one_test(tmp_path: Path) -> None:
     assert [(result.id, result.outcome) for result in told.results] == [(name, O.PASSED)], told
 
 
+ORDERED = """
+from django.test import SimpleTestCase, TestCase, TransactionTestCase
+class A(TransactionTestCase):
+    def test_x(self): pass
+class B(SimpleTestCase):
+    def test_x(self): pass
+class C(TestCase):
+    def test_x(self): pass
+"""
+
+
+def test_the_order_is_that_of_the_selection(tmp_path: Path) -> None:
+    names = ("near", "far")
+    more = {
+        f"{name}/{file}": body
+        for name in names
+        for file, body in (("__init__.py", ""), ("tests.py", ORDERED))
+    }
+    root = write(tmp_path / "repo", FILES | more)
+    told = report(DJANGO, root, ("near/tests.py", "far/tests.py"), config=("manage",), extra_env={})
+    assert told.state is RunState.COMPLETE, (told.why, told.output_tail)
+    places = [result.id.split(".")[::2][0] + result.id.split(".")[2] for result in told.results]
+    assert [place[:-1] for place in places] == ["near", "near", "far", "far", "near", "far"]
+    assert [place[-1] for place in places[4:]] == ["A", "A"]
+
+
 RUNTESTS = """
 import os, sys
 labels = [word for word in sys.argv[1:] if not word.startswith("-")]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runners.helpers import digests, only, report, write
+from runners.helpers import digests, make_job, only, report, stopped_in, write
+from showcause.process import How
 from showcause.records import FailureKind, Origin, Outcome, RunReport, RunState
 from showcause.runners import RUNNERS
 from showcause.runners.imports import module_name
@@ -87,7 +88,6 @@ def test_frames(told: RunReport) -> None:
     ("body", "outcome", "state"),
     [
         ("import os; os._exit(0)", Outcome.CRASHED, RunState.CRASHED),
-        ("import time; time.sleep(9)", Outcome.TIMEOUT, RunState.TIMEOUT),
         ("import atexit, os; atexit.register(os._exit, 0)", Outcome.PASSED, RunState.TAMPERED),
         (
             "import importlib; importlib.import_module = lambda name: None",
@@ -98,9 +98,17 @@ def test_frames(told: RunReport) -> None:
 )
 def test_deadly(tmp_path: Path, body: str, outcome: Outcome, state: RunState) -> None:
     root = write(tmp_path / "repo", {"bad.py": body, "fine.py": ""})
-    told = report(IMPORTS, root, ("bad.py", "fine.py"), limit_s=3.0)
+    told = report(IMPORTS, root, ("bad.py", "fine.py"))
     assert (only(told, "import bad").outcome, told.state) == (outcome, state), told
     assert len(told.results) == 2
+
+
+def test_hang(tmp_path: Path) -> None:
+    root = write(tmp_path / "repo", {"bad.py": "import time; time.sleep(60)", "fine.py": ""})
+    job = make_job(root, ("bad.py", "fine.py"))
+    told = stopped_in(IMPORTS, job, "import bad", How.TIMEOUT)
+    assert told.state is RunState.TIMEOUT
+    assert [result.outcome for result in told.results] == [Outcome.TIMEOUT, Outcome.NOT_RUN]
 
 
 def test_another_copy_is_not_taken_for_the_tree(tmp_path: Path) -> None:

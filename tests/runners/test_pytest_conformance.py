@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runners.helpers import by_id, report, version_of, write
+from runners.helpers import by_id, make_job, report, stopped_in, version_of, write
+from showcause.process import How
 from showcause.records import FailureKind as K
 from showcause.records import Origin, RunReport, RunState
 from showcause.records import Outcome as O
@@ -254,7 +255,6 @@ DEADLY = {
         "import os, signal\ndef test_x(): os.kill(os.getpid(), signal.SIGSEGV)\n",
         O.CRASHED, K.CRASH, RunState.CRASHED, 30.0,
     ),
-    "hang": ("import time\ndef test_x(): time.sleep(60)\n", O.TIMEOUT, K.TIMEOUT, RunState.TIMEOUT, 3.0),
     "osexit_collect": (
         "import os\nos._exit(0)\ndef test_x(): pass\n", O.CRASHED, K.CRASH, RunState.CRASHED, 30.0,
     ),
@@ -284,3 +284,15 @@ def test_deadly(tmp_path: Path, name: str) -> None:
     collected = "collect" not in name
     assert before.outcome is (O.PASSED if collected else O.NOT_RUN)
     assert after.outcome is (O.PASSED if name == "tamper" else O.NOT_RUN)
+
+
+def test_hang(tmp_path: Path) -> None:
+    body = "import time\ndef test_w(): pass\ndef test_x(): time.sleep(60)\ndef test_y(): pass\n"
+    root = write(tmp_path / "repo", {"test_a.py": body})
+    job = make_job(root, ("test_a.py",))
+    told = stopped_in(RUNNERS["pytest"], job, "test_a.py::test_x", How.TIMEOUT)
+    assert told.state is RunState.TIMEOUT
+    assert [result.outcome for result in told.results] == [O.PASSED, O.TIMEOUT, O.NOT_RUN]
+    failure = told.results[1].failure
+    assert failure is not None
+    assert failure.kind is K.TIMEOUT

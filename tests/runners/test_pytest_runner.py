@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from runners.helpers import by_id, has_module, make_job, only, report, start, version_of, write
+from runners.helpers import by_id, has_module, make_job, only, report, stopped_in, version_of, write
 from showcause.attribution import attribute
 from showcause.errors import UsageError
-from showcause.process import Finished, How, Stream
+from showcause.process import How
 from showcause.records import Attribution, FailureKind, Outcome, RunState, Side
 from showcause.runners import RUNNERS, runner_named
 from showcause.runners.pytest import pytest_config
@@ -167,19 +167,20 @@ def test_lines_of_others_in_the_event_file(tmp_path: Path) -> None:
 
 def test_budget_and_skip(tmp_path: Path) -> None:
     body = (
-        "import pytest, time\n@pytest.fixture(scope='class', autouse=True)\ndef f():\n    yield\n"
-        "class TestA:\n    def test_slow(self): time.sleep(1.6)\n    def test_late(self): pass\n"
+        "import pytest, time\ndef test_no(): assert 0\n"
+        "@pytest.fixture(scope='class', autouse=True)\ndef f():\n    yield\n"
+        "class TestA:\n    def test_slow(self): time.sleep(3)\n    def test_late(self): pass\n"
         "class TestB:\n    def test_late(self): pass\n"
     )
-    root = write(tmp_path / "repo", {"test_0.py": "def test_no(): assert 0\n", "test_a.py": body})
-    told = report(PYTEST, root, ("test_0.py", "test_a.py"), budget_s=1.5, skip=("test_0.py::test_no",))
+    root = write(tmp_path / "repo", {"test_a.py": body})
+    told = report(PYTEST, root, ("test_a.py",), budget_s=3.0, skip=("test_a.py::test_no",))
     assert (told.state, told.why) == (RunState.COMPLETE, "")
     assert only(told, "test_a.py::TestA::test_slow").outcome is Outcome.PASSED
     late = [only(told, f"test_a.py::Test{name}::test_late") for name in "AB"]
     assert {(each.outcome, each.told_by) for each in late} == {
-        (Outcome.NOT_RUN, "the time budget of 1.5 s was used up")
+        (Outcome.NOT_RUN, "the time budget of 3 s was used up")
     }
-    skipped = only(told, "test_0.py::test_no")
+    skipped = only(told, "test_a.py::test_no")
     assert skipped.outcome is Outcome.NOT_RUN
     assert "skipped on request" in skipped.told_by
 
@@ -199,6 +200,18 @@ class TestC:
 class T(unittest.TestCase):
     def test_u(self): pass
 '''
+
+
+def test_collection_leaves_time_for_what_was_collected(tmp_path: Path) -> None:
+    slow = "import time\ntime.sleep(0.8)\n" + PASSES
+    names = tuple(f"test_{letter}.py" for letter in "abcd")
+    root = write(tmp_path / "repo", dict.fromkeys(names, slow))
+    told = report(PYTEST, root, names, budget_s=3.0, expect=("test_d.py::test_x",))
+    assert told.state is RunState.COMPLETE, told.why
+    outcomes = {result.id: result.outcome for result in told.results}
+    assert outcomes["test_a.py::test_x"] is Outcome.PASSED  # the nearest file, whatever it takes
+    assert outcomes["test_d.py"] is outcomes["test_d.py::test_x"] is Outcome.NOT_RUN
+    assert "collection" in only(told, "test_d.py").told_by
 
 
 def test_ids(tmp_path: Path) -> None:
@@ -285,13 +298,7 @@ def test_f1_runs_that_disagree_are_kept_apart(tmp_path: Path) -> None:
 def test_cancelled_marks_nothing_as_failed(tmp_path: Path) -> None:
     root = write(tmp_path / "repo", {"test_a.py": "import time\ndef test_x(): time.sleep(9)\n"})
     job = make_job(root, ("test_a.py",), expect=("test_a.py::test_x",))
-    finished = start(PYTEST, job, 3.0)
-    empty = Stream(head=b"", tail=b"", total_bytes=0)
-    cancelled = Finished(
-        argv=finished.argv, how=How.CANCELLED, exit_status=None, signal=None, stdout=empty, stderr=empty,
-        stdin_accepted=0, wall_s=1.0, leaked=0,
-    )  # fmt: skip
-    told = PYTEST.report(job, cancelled)
+    told = stopped_in(PYTEST, job, "test_a.py::test_x", How.CANCELLED)
     assert told.state is RunState.CANCELLED
     assert only(told, "test_a.py::test_x").outcome is Outcome.NOT_RUN
 

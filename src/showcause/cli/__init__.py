@@ -6,6 +6,7 @@ own fault, 130 interrupted. A command returns its status; errors become one here
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -57,20 +58,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     try:
         result = _cli.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
+        sys.stdout.flush()
     except click.Abort:
         return _fail("interrupted", 130)
     except click.ClickException as error:
         error.show()
         return 2
-    except BrokenPipeError:
-        # The reader of our output is gone (`| head`): nothing is left to say, and nothing was decided.
-        sys.stderr.close()
-        return 4
+    except (BrokenPipeError, SystemExit):
+        # The reader of our output is gone (`| head`), for which click would end as 1: our word for reject.
+        return _unheard()
     except ShowcauseError as error:
         return _told(error)
     except Exception as error:  # noqa: BLE001  the last line of defence: our bug is 4, never a verdict
         return _bug(error)
     return result if isinstance(result, int) else 0
+
+
+def _unheard() -> int:
+    """Nothing is left to say, and nothing was decided for anyone."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)  # or the interpreter fails once more in writing what is left, at its end
+    return 4
 
 
 def _told(error: ShowcauseError) -> int:

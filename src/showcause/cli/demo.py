@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from showcause.cli.common import cancellation, wants_colour
-from showcause.errors import Cancelled
+from showcause.errors import Cancelled, UsageError
 
 if TYPE_CHECKING:
     import threading
@@ -32,9 +33,7 @@ def demo_command(keep: str | None) -> int:
     click.echo("".join(f"    {line}\n" for line in demo.ISSUE.read_text().splitlines()))
     with cancellation() as cancel, working_folder("/nowhere") as folder:
         if keep:
-            import os
-
-            os.makedirs(keep)
+            _make_new(keep)
         repository = demo.make_demo(keep or folder)
         click.echo(f"{'patch':<22} {'checks alone':<14} {'with an official suite':<24} why")
         for patch in demo.PATCHES:
@@ -46,6 +45,13 @@ def demo_command(keep: str | None) -> int:
     if keep:
         click.echo(f"\nTry it: cd {repository}; showcause list; showcause show; showcause reproduce ID#1")
     return 0
+
+
+def _make_new(folder: str) -> None:
+    try:
+        os.makedirs(folder)
+    except OSError as error:
+        raise UsageError(f"--keep {folder}: {error.strerror}") from error
 
 
 def _review(repository: str, patch: DemoPatch, official: str, cancel: threading.Event) -> Receipt:

@@ -79,6 +79,7 @@ def _running(
     if official is not None:
         kit.say("official suite")
         checks += official_check(bench, official, budget_s=budget_s)
+        missing += _untold(checks)
     if not checks or any(check.state is not RunState.COMPLETE for check in checks):
         suite, notes = _suite(bench, reader, budget_s)
         checks += suite
@@ -145,8 +146,18 @@ def _not_built(trees: Trees, kit: Kit) -> Iterator[NotChecked]:
     if compiled:
         shown = ", ".join(compiled[:3])
         yield NotChecked(
-            what=f"compiled sources: {shown}", why="not built: there is no [suite] build command"
+            what=f"compiled sources: {shown}",
+            why="not built: every run used the compiled parts that lie in the checkout",
+            caps=True,
         )
+
+
+def _untold(checks: list[CheckResult]) -> Iterator[NotChecked]:
+    """Official tests of which a side told nothing."""
+    for item in (item for check in checks for item in check.items):
+        untold = [run for run in item.runs if run.outcome is Outcome.NOT_RUN]
+        if untold and Outcome.NOT_RUN in (item.base, item.head):
+            yield NotChecked(what=f"official test {item.id}", why=untold[-1].told_by, caps=True)
 
 
 def _loaded(checks: list[CheckResult]) -> frozenset[str]:
@@ -196,9 +207,10 @@ _WORDS = {
 def untestable(checks: tuple[CheckResult, ...]) -> str:
     """Why the project's tests tell nothing here, whatever the patch: base does not run either. Else ""."""
     for check in checks:
-        if check.id in (SUITE, FAIL_TO_PASS, PASS_TO_PASS) and check.state is RunState.ENVIRONMENT:
-            if all(item.base is not Outcome.PASSED for item in check.items):
-                return check.why
+        is_tests = check.id in (SUITE, FAIL_TO_PASS, PASS_TO_PASS)
+        base_ran = any(item.base is Outcome.PASSED for item in check.items)
+        if is_tests and check.state is RunState.ENVIRONMENT and not base_ran:
+            return check.why
     return ""
 
 

@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from showcause.process import kill_naming
+
 __all__ = ["working_folder"]
 
 _NAME = re.compile(r"showcause-(\d+)-\w+")
@@ -39,8 +41,11 @@ def _sweep(parent: str) -> None:
     """Several may sweep at once: what another took is gone, and that is all that is wanted."""
     for entry in os.scandir(parent):
         found = _NAME.fullmatch(entry.name)
+        if not found or _lives(int(found[1])):
+            continue
         with suppress(OSError):
-            if found and not _lives(int(found[1])) and entry.stat(follow_symlinks=False).st_uid == os.getuid():
+            if entry.stat(follow_symlinks=False).st_uid == os.getuid():
+                kill_naming(entry.path)
                 _remove(entry.path)
 
 

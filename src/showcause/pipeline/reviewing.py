@@ -145,12 +145,13 @@ class _Review:
     # ---------------------------------------------------------------- what it is about
 
     def _official_path(self, intake: Intake) -> str:
-        """Where the official suite is; one that the settings name lies in the repository, and not in the patch."""
+        """Where the official suite is. One that the settings name is the repository's, never the patch's."""
         named = self.settings.suite.official
         if self.request.official or not named:
             return self.request.official
-        if any(change.path == named and change.kind is ChangeKind.ADDED for change in intake.patch.changes):
-            raise UsageError(f'[suite] official = "{named}": base has no such file, and the patch may not bring it')
+        added = {change.path for change in intake.patch.changes if change.kind is ChangeKind.ADDED}
+        if os.path.normpath(named) in added:
+            raise UsageError(f'[suite] official = "{named}": base has no such file; a patch may not bring it')
         return os.path.join(self.repo.top, named)
 
     def _about(self, intake: Intake, project: Project) -> About:

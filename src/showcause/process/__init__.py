@@ -17,9 +17,10 @@ import time
 from showcause.clock import Deadline
 from showcause.process.child import Child
 from showcause.process.nouns import Command, Finished, How, Reap, Stream
+from showcause.process.strays import kill_naming
 from showcause.process.trees import MARKER, TREES, Group
 
-__all__ = ["MARKER", "Command", "Finished", "How", "Reap", "Stream", "run"]
+__all__ = ["MARKER", "Command", "Finished", "How", "Reap", "Stream", "kill_naming", "run"]
 
 _POLL_S = 0.02  # how soon a cancellation is seen; an Event cannot be selected
 

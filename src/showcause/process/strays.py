@@ -8,10 +8,10 @@ import selectors
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-__all__ = ["KILL_GRACE_S", "MARKER", "in_group", "sweep", "wait_for"]
+__all__ = ["KILL_GRACE_S", "MARKER", "in_group", "kill_naming", "sweep", "wait_for"]
 
 MARKER = "SHOWCAUSE_RUN"  # in the environment of trees that no namespace holds: tells whose they are
 KILL_GRACE_S = 10.0  # a killed process that is still there after this is counted as leaked
@@ -56,12 +56,26 @@ def in_group(pgid: int) -> int:
 def sweep(marker: str) -> int:
     """Kill all that carry the marker in their environment; how many are left after the grace."""
     needle = f"{MARKER}={marker}".encode()
+    return _kill_all("environ", lambda words: needle in words)
+
+
+def kill_naming(folder: str) -> int:
+    """Kill all whose command line names `folder`, a working folder of a review that is gone.
+
+    A bubblewrap whose parent is killed in the moment between its two processes waits for ever; only its
+    command line tells whose it was.
+    """
+    needle = os.fsencode(folder)
+    return _kill_all("cmdline", lambda words: any(needle in word for word in words))
+
+
+def _kill_all(file: str, is_meant: Callable[[list[bytes]], bool]) -> int:
     until = time.monotonic() + KILL_GRACE_S
     while True:
         found = 0
         for pid, entry in _processes():
             with contextlib.suppress(OSError):
-                if needle in (entry / "environ").read_bytes().split(b"\0"):
+                if pid != os.getpid() and is_meant((entry / file).read_bytes().split(b"\0")):
                     found += 1
                     os.kill(pid, signal.SIGKILL)
         if not found or time.monotonic() > until:

@@ -88,13 +88,16 @@ GUARDED = [
     b"globals()['sneaked'] = 1\ndef f():\n    return sneaked\n",
     b"class M:\n    def __getattr__(self, n): return 1\ndef f():\n    return M().anything\n",
     b"class SizeMixin:\n    def f(self):\n        return self.of_the_other_class\n",
-    b"class P:\n    def f(self):\n        return self.below\nclass Q(P):\n    def __init__(self):\n        self.below = 1\n",
-    b"class P:\n    def __init__(self, **k):\n        self.__dict__.update(k)\n    def f(self):\n        return self.key\n",
+    b"class P:\n    def f(self):\n        return self.below\n"
+    b"class Q(P):\n    def __init__(self):\n        self.below = 1\n",
+    b"class P:\n    def __init__(self, **k):\n        self.__dict__.update(k)\n"
+    b"    def f(self):\n        return self.key\n",
     b"import functools\ndef deco(f):\n    @functools.wraps(f)\n    def inner(*a): return f(1, *a)\n"
     b"    return inner\n@deco\ndef two(a, b): return a\ndef f():\n    return two(1)\n",
     b"def f(fun=print):\n    return fun(1)\n",
     b"def f(*a):\n    return fun(*a)\n",
-    b"def f():\n    from contextlib import suppress\n    with suppress(ImportError):\n        import shop.fast\n",
+    b"def f():\n    from contextlib import suppress\n"
+    b"    with suppress(ImportError):\n        import shop.fast\n",
     b"import no_such_third_party\n",
     b"from shop._version import version\n",
 ]
@@ -129,6 +132,12 @@ def test_importers_of_a_touched_module(tmp_path: Path) -> None:
     other = checked(tmp_path / "s", {"shop/a.py": A.replace(b"fun(a, b)", b"fun(a, b, c)")})
     assert set(causes_of(other)) == {"shop/b.py: missing-argument fun", "shop/c.py: missing-argument fun"}
     assert "on base: fun(a, b) takes it" in causes_of(other)["shop/c.py: missing-argument fun"].head
+
+
+def test_a_forgotten_importer_that_keeps_its_package_from_loading(tmp_path: Path) -> None:
+    base = {"shop/__init__.py": b"from . import c\n"}
+    found = checked(tmp_path / "r", {"shop/a.py": A.replace(b"def moved", b"def renamed")}, base=base)
+    assert "shop/c.py: missing-module-member moved" in causes_of(found)
 
 
 def test_old_faults_are_evidence_when_their_line_is_edited(tmp_path: Path) -> None:

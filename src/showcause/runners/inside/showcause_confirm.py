@@ -24,7 +24,8 @@ from showcause_events import Events, clean, leave_no_trace, load_job, start
 from showcause_loaded import loaded, module_file
 
 _LOOKUPS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
-_ORDINARY = (object, dict, list, tuple, set, frozenset, str, bytes, int, float, BaseException, Exception, ValueError)
+_ORDINARY = (object, dict, list, tuple, set, frozenset, str, bytes, int, float, BaseException, Exception)
+_RESTORING = ("__setstate__", "__getstate__", "__copy__", "__deepcopy__", "__reduce__", "__repr__", "__eq__")
 _WRITERS = ("setattr", "vars", "__dict__")
 
 
@@ -142,7 +143,14 @@ class Interpreter:
         target, name = question["target"], question["name"]
         if self._imports(question):
             return False, "%s, which imports it at its top, can be imported" % question["module"]
-        return self._lacks(self._own(target), target, name)
+        try:
+            module = self._own(target)
+        except Unknown:
+            error = self._failed.get(target)
+            if _is_that_import_error(error, target, name):
+                return True, "importing %s fails: %s" % (target, error)
+            raise
+        return self._lacks(module, target, name)
 
     def _imports(self, question):
         """Whether the importing module, whose top holds the import, can be imported: then it is no fault."""
@@ -174,6 +182,8 @@ class Interpreter:
         _plain(cls)
         if _has(cls, name):
             return False, "%s has %s" % (cls.__qualname__, name)
+        if "Mixin" in cls.__name__:
+            raise Unknown("%s is meant to be mixed with other classes" % cls.__qualname__)
         for part in cls.__mro__[:-1]:
             self._sets_nothing(part, name)
         for below in _subclasses(cls):
@@ -188,9 +198,7 @@ class Interpreter:
         for hook in ("__getattr__", "__getattribute__"):
             if hook in vars(cls):
                 raise Unknown("%s has %s" % (cls.__qualname__, hook))
-        if "Mixin" in cls.__name__:
-            raise Unknown("%s is meant to be mixed with other classes" % cls.__qualname__)
-        for node in ast.walk(_class_source(cls)):
+        for node in _walk(_class_source(cls)):
             if isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load):
                 raise Unknown("%s sets it" % cls.__qualname__)
             used = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
@@ -277,6 +285,14 @@ class Interpreter:
         return found
 
 
+def _is_that_import_error(error, module, name):
+    """Whether an import fails for the very name; a module that is half loaded may get it later."""
+    if not isinstance(error, ImportError) or isinstance(error, ModuleNotFoundError) or error.name != module:
+        return False
+    told = str(error)
+    return told.startswith("cannot import name '%s' from" % name) and "partially initialized" not in told
+
+
 def _looks_up(file, name, line):
     """Whether the code of that line asks for a global name: not a local, not one that is never evaluated."""
     with open(file, "rb") as stream:
@@ -291,6 +307,14 @@ def _looks_up(file, name, line):
             if now == line and step.opname in _LOOKUPS and step.argval == name:
                 return True
     return False
+
+
+def _walk(node):
+    """All nodes but those of methods that restore or show what instances have anyway."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if getattr(child, "name", "") not in _RESTORING:
+            yield from _walk(child)
 
 
 def _plain(cls):

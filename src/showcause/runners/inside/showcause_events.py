@@ -34,6 +34,9 @@ class Events:
             line = line[self._write(self._fd, line) :]
 
 
+COLLECTION_SHARE = 0.5  # of the budget; a large suite may take longer to import than to run
+
+
 class Budget:
     """Says when, and why, a test must not be started."""
 
@@ -41,6 +44,7 @@ class Budget:
         self._now = time.monotonic
         self._seconds, self._skip = seconds, frozenset(skip)
         self._end = self._now() + seconds
+        self._end_of_collection = self._now() + seconds * COLLECTION_SHARE
 
     def refuses(self, test_id):
         """Why `test_id` is not to be started, or ""."""
@@ -49,6 +53,10 @@ class Budget:
         if self._now() >= self._end:
             return "the time budget of %g s was used up" % self._seconds
         return ""
+
+    def refuses_to_collect(self):
+        """Whether no further file is to be imported: what was collected needs the rest of the time."""
+        return self._now() >= self._end_of_collection
 
 
 def load_job():

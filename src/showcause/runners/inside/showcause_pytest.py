@@ -14,6 +14,7 @@ from showcause_events import ENVIRONMENT_STATUS, Budget, Events, clean, leave_no
 from showcause_loaded import loaded
 
 BUDGET = "showcause: not started"
+NOT_COLLECTED = "not collected: the time budget for collection was used up"
 
 
 def plugin_class(pytest):
@@ -27,6 +28,7 @@ def plugin_class(pytest):
             self._controls = set()
             self._refused = set()
             self._made = {}
+            self._files, self._late = 0, False
 
         # ---- collection
 
@@ -41,11 +43,19 @@ def plugin_class(pytest):
 
         @pytest.hookimpl(tryfirst=True)
         def pytest_collectstart(self, collector):
-            if isinstance(collector, pytest.Module):
+            if not isinstance(collector, pytest.Module):
+                return
+            # The nearest file comes first, and is collected whatever it takes.
+            self._late = self._files > 0 and self._budget.refuses_to_collect()
+            self._files += 1
+            if not self._late:
                 self._events.tell("importing", id=collector.nodeid)
 
         @wrapper
         def pytest_make_collect_report(self, collector):
+            if isinstance(collector, pytest.Module) and self._late:
+                collector.collect = list
+                self._events.tell("not_run", id=collector.nodeid, why=NOT_COLLECTED)
             outcome = yield
             raised = getattr(outcome, "excinfo", None)
             if raised is not None:

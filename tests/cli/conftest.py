@@ -1,0 +1,8 @@
+"""The command line is tested with the little projects of whole reviews."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "pipeline"))
