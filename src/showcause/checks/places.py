@@ -87,6 +87,14 @@ class Places:
                 self._made[side] = self._copy(side) if self.is_copying else self._overlay(side)
             return self._made[side]
 
+    def put_on_top(self, side: Side, layer: str) -> None:
+        """One more layer over a side, and over what else has its sources: what a build wrote."""
+        alike = {Side.BASE: Side.BASE_HEAD, Side.HEAD: Side.HEAD_HEAD}
+        for one in (side, alike[side]):
+            place = self.of(one)
+            with self._lock:
+                self._made[one] = msgspec.structs.replace(place, layers=(layer, *place.layers))
+
     @contextmanager
     def lent(self, side: Side) -> Iterator[Place]:
         """The place of a side for one run: nobody else sees what is written there.

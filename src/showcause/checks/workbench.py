@@ -18,23 +18,22 @@ from typing import Any
 import msgspec
 
 from showcause import process
-from showcause.attribution import BAD, attribute, charge_unstarted, differing, worst_state
+from showcause.attribution import attribute, charge_unstarted, worst_state
 from showcause.canon import digest_record
 from showcause.checks.leftovers import Asked, read_regular
 from showcause.checks.places import Place, Places
+from showcause.checks.plan import Plan, ids_of, killers, killers_of
+from showcause.checks.plan import again as ids_again
 from showcause.checks.running import Running
 from showcause.clock import Deadline
 from showcause.errors import Cancelled
 from showcause.project import Project
 from showcause.records import (
     CheckResult,
-    Item,
-    Outcome,
     Record,
     RunReport,
     RunState,
     Side,
-    Stage,
 )
 from showcause.runners import RUNNERS, Job
 from showcause.sandbox import Confinement, Network, Sandbox, setup_failure
@@ -51,27 +50,6 @@ GRACE_S = 20.0
 _SET_ASIDE_ROUNDS = 2
 _SAMPLE = 20  # ids repeated where head cannot start: the second start tells the same of every test
 _TOOL_BYTES = 16 << 20  # of each end of a tool's output: a tool of which more is to be read has gone astray
-
-
-class Plan(Record, frozen=True, kw_only=True):
-    """What a check wants run. `select`, `expect`, `skip` and `config` as in `runners.Job`.
-
-    Ids that differ are repeated; with `repeat_failures` those that do not pass on head are too, and
-    with `repeat_whole` all of `select` runs again rather than ids alone.
-    """
-
-    check: str
-    stage: Stage
-    runner: str
-    select: tuple[str, ...]
-    budget_s: float
-    repeats: int
-    repeat_failures: bool = False
-    repeat_whole: bool = False
-    expect: tuple[str, ...] = ()
-    skip: tuple[str, ...] = ()
-    config: tuple[str, ...] = ()
-    workdir: str = ""
 
 
 class _Run(Record, frozen=True, kw_only=True):
@@ -134,7 +112,7 @@ class Workbench:
         join = partial(attribute, contested=contested, self_hosted=self_hosted)
         items = join(told[base], told[head])
         for number in range(1, plan.repeats):
-            again = _again(items, plan)
+            again = ids_again(items, plan)
             if any(report.unstarted for report in told[head]):
                 again = again[:_SAMPLE]
             if not again:
@@ -169,11 +147,11 @@ class Workbench:
         main = self._both(plan, base, head, 0)
         told = {side: [report] for side, report in main.items()}
         for _ in range(_SET_ASIDE_ROUNDS):
-            ended_early = [side for side in main if _killers(main[side])]
+            ended_early = [side for side in main if killers(main[side])]
             if not ended_early:
                 break
-            skip = {side: _killers_of(told[side]) for side in ended_early}
-            expect = _ids(told[base])
+            skip = {side: killers_of(told[side]) for side in ended_early}
+            expect = ids_of(told[base])
             without = [msgspec.structs.replace(plan, skip=skip[side], expect=expect) for side in ended_early]
             with ThreadPoolExecutor(len(ended_early)) as pool:
                 for side, run in zip(ended_early, pool.map(self._execute, without, ended_early), strict=True):
@@ -233,9 +211,7 @@ class Workbench:
         place = self.places.of(side)
         interpreter = os.path.dirname(self.kit.project.python)
         env = {"PATH": f"{interpreter}:/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
-        command = process.Command(
-            argv=argv, cwd=place.root, env=env, limit_s=limit_s, keep_bytes=_TOOL_BYTES
-        )
+        command = process.Command(argv=argv, cwd=place.root, env=env, limit_s=limit_s, keep_bytes=_TOOL_BYTES)
         confinement = self._confinement(
             place, readable=readable, writable=(out_dir,) if out_dir else (), network=Network.NONE
         )
@@ -274,15 +250,34 @@ class Workbench:
         os.mkdir(out_dir)
         return out_dir
 
-    def _confined(
-        self, command: process.Command, confinement: Confinement
-    ) -> tuple[process.Finished, str]:
+    def _confined(self, command: process.Command, confinement: Confinement) -> tuple[process.Finished, str]:
         """The finished run, and why the sandbox did not start it."""
         confined = self.kit.sandbox.confine(command, confinement)
         finished = process.run(confined, deadline=self.kit.deadline, cancel=self.kit.cancel)
         if finished.how is process.How.CANCELLED:
             raise Cancelled("interrupted")
         return finished, setup_failure(finished)
+
+    def build(self, side: Side, command: tuple[str, ...], *, limit_s: float) -> process.Finished:
+        """Run `command` in the tree of a side; what it writes lies on top of that side in later runs.
+
+        Only where trees are overlays. A command that could not be started ended as `spawn_failed`.
+        """
+        place, upper = self.places.of(side), self.new_out_dir()
+        interpreter = os.path.dirname(self.kit.project.python)
+        env = {"PATH": f"{interpreter}:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+        env |= self.kit.settings.suite.env
+        network = Network(self.kit.settings.sandbox.network)
+        confinement = self._confinement(place, readable=(), writable=(), network=network)
+        confinement = msgspec.structs.replace(confinement, upper_dir=upper)
+        run = process.Command(argv=command, cwd=place.root, env=env, limit_s=limit_s)
+        finished, refused = self._confined(run, confinement)
+        if refused:
+            return msgspec.structs.replace(
+                finished, how=process.How.SPAWN_FAILED, exit_status=None, why=refused
+            )
+        self.places.put_on_top(side, os.path.join(upper, "up"))
+        return finished
 
     # -------------------------------------------------------------- one run
 
@@ -365,23 +360,3 @@ class Workbench:
         source = os.path.join(os.path.dirname(os.path.dirname(__file__)), "runners", "inside")
         shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
         return folder
-
-
-def _again(items: Sequence[Item], plan: Plan) -> tuple[str, ...]:
-    failing = (item.id for item in items if plan.repeat_failures and item.head in BAD)
-    return tuple(dict.fromkeys((*differing(items), *failing)))
-
-
-def _killers(report: RunReport) -> tuple[str, ...]:
-    """Ids during which a run ended before its time."""
-    if report.state not in (RunState.CRASHED, RunState.TIMEOUT):
-        return ()
-    return tuple(r.id for r in report.results if r.outcome in (Outcome.CRASHED, Outcome.TIMEOUT))
-
-
-def _killers_of(reports: Sequence[RunReport]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(item for report in reports for item in _killers(report)))
-
-
-def _ids(reports: Sequence[RunReport]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(result.id for report in reports for result in report.results))

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
+from showcause.checks.build import build_check
 from showcause.checks.command import command_check
 from showcause.checks.imports import imports_check
 from showcause.checks.official import OfficialSuite, official_check
@@ -25,6 +26,7 @@ from showcause.records import (
     Outcome,
     Record,
     RunState,
+    Stage,
     Tampering,
 )
 from showcause.trees import SurfaceKind, TreeReader, Trees
@@ -75,12 +77,18 @@ def _running(
     """Every check that runs the project's own code, one after the other."""
     trees, kit = bench.trees, bench.kit
     checks: list[CheckResult] = []
-    missing: list[NotChecked] = [*trees.not_checked, *_not_built(trees, kit)]
+    missing: list[NotChecked] = [*trees.not_checked]
+    compiled = sorted(path for path in trees.patch.paths if path.endswith(_COMPILED))
+    if compiled:
+        built, notes = _build(bench, compiled)
+        checks += built
+        missing += notes
     if official is not None:
         kit.say("official suite")
         checks += official_check(bench, official, budget_s=budget_s)
         missing += _untold(checks)
-    if not checks or any(check.state is not RunState.COMPLETE for check in checks):
+    official_checks = [check for check in checks if check.stage is Stage.OFFICIAL]
+    if not official_checks or any(check.state is not RunState.COMPLETE for check in official_checks):
         suite, notes = _suite(bench, reader, budget_s)
         checks += suite
         missing += notes
@@ -141,15 +149,23 @@ def _importable(trees: Trees) -> tuple[str, ...]:
     )
 
 
-def _not_built(trees: Trees, kit: Kit) -> Iterator[NotChecked]:
-    compiled = sorted(path for path in trees.patch.paths if path.endswith(_COMPILED))
-    if compiled:
-        shown = ", ".join(compiled[:3])
-        yield NotChecked(
-            what=f"compiled sources: {shown}",
-            why="not built: every run used the compiled parts that lie in the checkout",
-            caps=True,
-        )
+def _build(bench: Workbench, compiled: list[str]) -> tuple[list[CheckResult], list[NotChecked]]:
+    """Build both trees, or say that no run saw the compiled sources that the patch touches."""
+    command = bench.kit.settings.suite.build
+    checks: list[CheckResult] = []
+    if not command:
+        why = "there is no [suite] build command"
+    elif bench.places.is_copying:
+        why = f"no build without overlays ({bench.places.why_copying})"
+    else:
+        bench.kit.say("building both trees")
+        checks.append(build_check(bench, command))
+        if checks[0].state is RunState.COMPLETE and checks[0].items[0].head is Outcome.PASSED:
+            return checks, []
+        why = "the build failed"
+    shown = ", ".join(compiled[:3])
+    why = f"not built: {why}; every run used the compiled parts that lie in the checkout"
+    return checks, [NotChecked(what=f"compiled sources: {shown}", why=why, caps=True)]
 
 
 def _untold(checks: list[CheckResult]) -> Iterator[NotChecked]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from showcause import git
+from showcause.checks.build import BUILD, build_check
 from showcause.checks.imports import imports_check
 from showcause.checks.official import kept_suite, official_check
 from showcause.checks.running import how_to_run
@@ -130,6 +131,8 @@ class _Bench:
             case Rule.IMPORT_ERROR:
                 paths = tuple(sorted(path for path in patch.paths if path.endswith(".py")))
                 return (imports_check(bench, paths),)
+            case Rule.STATIC if cause.item == BUILD:
+                return (build_check(bench, self.settings.suite.build),)
             case Rule.STATIC:
                 return static_check(bench, self.reader).checks
             case Rule.OFFICIAL_SUITE:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import assert_never
 
 from showcause.process import Finished, How
-from showcause.records import Failure, FailureKind, Outcome, RunReport, RunState, TestResult
+from showcause.records import Failure, FailureKind, Outcome, RunReport, RunState, Side, TestResult
 from showcause.runners.base import Job, Launch, environment
 from showcause.runners.reporting import output_tail
 
-__all__ = ["ITEM", "CommandRunner"]
+__all__ = ["ITEM", "CommandRunner", "report_of"]
 
 ITEM = "command"
 _NOT_STARTED = (126, 127)  # as shells and our own init say: not executable, not found
@@ -31,28 +31,33 @@ class CommandRunner:
         return Launch(argv=job.config, env=environment(job), cwd=folder)
 
     def report(self, job: Job, finished: Finished) -> RunReport:
-        state, why, outcome, kind = _told(finished)
-        failure = None if outcome in (Outcome.PASSED, Outcome.NOT_RUN) else _failure(kind, finished)
-        result = TestResult(
-            id=ITEM,
-            outcome=outcome,
-            told_by="exit status",
-            failure=failure,
-            duration_s=finished.wall_s,
-        )
-        return RunReport(
-            side=job.side,
-            state=state,
-            why=why,
-            results=(result,),
-            loaded=(),
-            argv=finished.argv,
-            exit_status=finished.exit_status,
-            signal=finished.signal,
-            wall_s=finished.wall_s,
-            leaked=finished.leaked,
-            output_tail=output_tail(finished),
-        )
+        return report_of(finished, job.side, ITEM)
+
+
+def report_of(finished: Finished, side: Side, item: str) -> RunReport:
+    """What the exit status of a command tells, as the one item `item`."""
+    state, why, outcome, kind = _told(finished)
+    failure = None if outcome in (Outcome.PASSED, Outcome.NOT_RUN) else _failure(kind, finished)
+    result = TestResult(
+        id=item,
+        outcome=outcome,
+        told_by="exit status",
+        failure=failure,
+        duration_s=finished.wall_s,
+    )
+    return RunReport(
+        side=side,
+        state=state,
+        why=why,
+        results=(result,),
+        loaded=(),
+        argv=finished.argv,
+        exit_status=finished.exit_status,
+        signal=finished.signal,
+        wall_s=finished.wall_s,
+        leaked=finished.leaked,
+        output_tail=output_tail(finished),
+    )
 
 
 def _told(finished: Finished) -> tuple[RunState, str, Outcome, FailureKind]:
