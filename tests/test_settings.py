@@ -77,7 +77,10 @@ def test_a_pyproject_that_is_not_about_us_may_be_broken() -> None:
             'showcause.toml:3: [suite] comand: unknown key; did you mean "command"?',
         ),
         ("[siute]\n", 'showcause.toml:1: [siute]: unknown section; did you mean "suite"?'),
-        ("a = 1\n[suite]\n", "showcause.toml:1: [a]: unknown section; known: gate, suite, sandbox, store, static"),
+        (
+            "a = 1\n[suite]\n",
+            "showcause.toml:1: [a]: unknown section; known: gate, suite, sandbox, store, static",
+        ),
         ("suite = 1\n", "showcause.toml:1: [suite]: must be a table"),
         (
             "[gate]\npolicy = 'default'\n[sandbox]\nmemory_mb = true # no\n",

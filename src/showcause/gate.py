@@ -29,7 +29,17 @@ from showcause.records import (
     Verdict,
 )
 
-__all__ = ["FAIL_TO_PASS", "IMPORTS", "OFFICIAL", "OWN_TESTS", "PASS_TO_PASS", "STATIC", "SUITE", "decide"]
+__all__ = [
+    "FAIL_TO_PASS",
+    "IMPORTS",
+    "OFFICIAL",
+    "OWN_TESTS",
+    "PASS_TO_PASS",
+    "STATIC",
+    "SUITE",
+    "decide",
+    "official_verdict",
+]
 
 IMPORTS = "imports"
 STATIC = "static"  # and `static.TOOL`
@@ -52,7 +62,7 @@ def decide(
     if patch_is_empty and task_given:
         return _decision(Verdict.REJECT, Stage.CHANGE, [_no_change()], (), review_id)
     evidence = tuple(evidence_of(checks, policy))
-    official = _official(checks)
+    official = official_verdict(checks)
     if official is not None:
         verdict, causes = official
         return _decision(verdict, Stage.OFFICIAL, causes, evidence, review_id)
@@ -171,7 +181,7 @@ def _told(item: Item, outcome: Outcome, sides: tuple[Side, ...]) -> str:
 # ------------------------------------------------------------------ the official suite
 
 
-def _official(checks: Sequence[CheckResult]) -> tuple[Verdict, list[Cause]] | None:
+def official_verdict(checks: Sequence[CheckResult]) -> tuple[Verdict, list[Cause]] | None:
     """Both ways, and only if both parts ran whole; None leaves the case open.
 
     An id that is wrong on base for PASS_TO_PASS cannot speak about the patch and is left out here

@@ -75,7 +75,12 @@ TABLE: tuple[Setting, ...] = (
         "a regression of a base test may reject together with a failing probe, reject, or inform",
         *RegressionRule,
     ),
-    _setting("suite.command", Kind.LIST, (), "a test command of the project's own, run beside the tests found; its exit status is evidence"),
+    _setting(
+        "suite.command",
+        Kind.LIST,
+        (),
+        "a test command of the project's own, run beside the tests found; its exit status is evidence",
+    ),
     _setting(
         "suite.python",
         Kind.TEXT,

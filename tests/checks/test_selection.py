@@ -142,6 +142,23 @@ def test_past_durations_decide_what_fits() -> None:
     assert "tests/test_arguments.py" not in {item.path for item in first}
 
 
+def test_no_two_runs_take_the_same_time_and_the_order_stays() -> None:
+    """What base did is remembered for one order of the files."""
+    files = {f"tests/test_{name}.py": "from pkg import one\n" for name in "abcd"} | {
+        "pkg/__init__.py": "",
+        "pkg/one.py": "x = 1\n",
+    }
+    timings: list[dict[str, float]] = [
+        {},
+        {"tests/test_a.py": 0.30, "tests/test_b.py": 0.10, "tests/test_c.py": 0.02, "tests/test_d.py": 0.9},
+        {"tests/test_a.py": 0.28, "tests/test_b.py": 0.31, "tests/test_c.py": 0.0, "tests/test_d.py": 0.01},
+    ]
+    orders = [[i.path for i in select(files, "pkg/one.py", durations=t).selected] for t in timings]
+    assert orders == [[f"tests/test_{name}.py" for name in "abcd"]] * 3
+    slow = select(files, "pkg/one.py", durations={"tests/test_a.py": 5.0}).selected
+    assert [item.path for item in slow][-1] == "tests/test_a.py"
+
+
 def test_the_nearer_in_the_import_graph_comes_first() -> None:
     files = {
         "pkg/__init__.py": "",

@@ -14,13 +14,13 @@ LIBRARY = b"int double_of(int x) { return 2 * x; }\n"
 FILES = {
     ".gitignore": b"*.so\n",
     "fast.c": LIBRARY,
-    "fast.py": b"import ctypes, os\n\n_lib = ctypes.CDLL(os.path.abspath('fast.so'))\n\n\n"
+    "fast.py": b"import ctypes, os\n\n_lib = ctypes.CDLL(os.path.abspath('libfast.so'))\n\n\n"
     b"def double(x):\n    return _lib.double_of(x)\n",
     "tests/__init__.py": b"",
     "tests/test_fast.py": b"import unittest\n\nimport fast\n\n\nclass FastTest(unittest.TestCase):\n"
     b"    def test_double(self):\n        self.assertEqual(fast.double(3), 6)\n",
 }
-BUILD = {"suite.build": ["gcc", "-shared", "-fPIC", "-o", "fast.so", "fast.c"]}
+BUILD = {"suite.build": ["gcc", "-shared", "-fPIC", "-o", "libfast.so", "fast.c"]}
 
 
 def project(top: Path) -> Path:
@@ -38,7 +38,7 @@ def test_a_break_in_a_compiled_source_is_seen_by_the_suite(tmp_path: Path) -> No
     assert check_of(record, "build").items[0].head is Outcome.PASSED
     item = item_of(record, "test_double")
     assert (item.base, item.head) == (Outcome.PASSED, Outcome.FAILED)
-    assert not (top / "fast.so").exists()
+    assert not (top / "libfast.so").exists()
 
 
 def test_a_build_that_the_patch_broke_is_a_cause(tmp_path: Path) -> None:

@@ -221,7 +221,6 @@ def test_byte_code_made_by_a_test_of_the_checkout_itself_does_not_leak(tmp_path:
     assert not (top / "src" / "shop" / "__pycache__").exists()
 
 
-@pytest.mark.xfail(strict=True, reason="the runner finds such a test by its file only, not by its id")
 def test_tests_in_a_folder_that_is_no_package_are_repeated_by_id(tmp_path: Path) -> None:
     """unittest's ids do not name that folder: `test_price.PriceTest.test_vat`."""
     top = make(tmp_path / "r", {path: data for path, data in FLAT.items() if path != "tests/__init__.py"})

@@ -100,7 +100,7 @@ def select_tests(
 def _answer(search: Search, budget_s: float) -> Selection:
     ordered = sorted(
         search.found.items(),
-        key=lambda pair: (ORDER[pair[1].tier], pair[1].rank, search.estimate(pair[0]), pair[0]),
+        key=lambda pair: (ORDER[pair[1].tier], pair[1].rank, search.slowness(pair[0]), pair[0]),
     )
     selected: list[Selected] = []
     left: list[LeftOut] = []

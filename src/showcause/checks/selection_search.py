@@ -5,6 +5,7 @@ Work is bounded by counts, not by the clock, so that the same tree and patch giv
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
@@ -119,6 +120,14 @@ class Search:
 
     def estimate(self, path: str) -> float:
         return self.durations.get(path, self.limits.unseen_s)
+
+    def slowness(self, path: str) -> int:
+        """0 for a file that takes no longer than one never timed is taken to, one more for each doubling.
+
+        So coarse because no two runs take the same time: outcomes of base are remembered for one order.
+        """
+        times = self.estimate(path) / self.limits.unseen_s
+        return math.ceil(math.log2(times)) if times > 1 else 0
 
     @property
     def estimate_s(self) -> float:

@@ -12,10 +12,11 @@ from showcause.checks.command import command_check
 from showcause.checks.imports import imports_check
 from showcause.checks.official import OfficialSuite, official_check
 from showcause.checks.own_tests import own_test_files, own_tests_check, vanished
-from showcause.checks.static import static_check
+from showcause.checks.static import StaticFindings, static_check
 from showcause.checks.suite import choose_tests, durations_of, left_out, suite_check
 from showcause.checks.workbench import Kit, Workbench
-from showcause.gate import FAIL_TO_PASS, PASS_TO_PASS, SUITE
+from showcause.errors import EnvironmentFault, SandboxFault
+from showcause.gate import FAIL_TO_PASS, PASS_TO_PASS, SUITE, official_verdict
 from showcause.pipeline.effect import effect_of
 from showcause.records import (
     ChangeKind,
@@ -26,12 +27,14 @@ from showcause.records import (
     Outcome,
     Record,
     RunState,
-    Stage,
     Tampering,
 )
 from showcause.trees import SurfaceKind, TreeReader, Trees
 
-__all__ = ["Findings", "examine", "settled", "tampering", "untestable"]
+__all__ = ["OFFICIAL_BUDGET_S", "Findings", "examine", "settled", "tampering", "untestable"]
+
+OFFICIAL_BUDGET_S = 300.0
+"""Seconds for an official suite unless the settings say otherwise: cut short it decides nothing."""
 
 _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".pyx", ".pxd", ".rs", ".go", ".f", ".f90")
 
@@ -58,7 +61,7 @@ def examine(
     """Run every check that applies to the patch. Raises Cancelled and EnvironmentFault."""
     bench = Workbench(trees, kit, folder)
     with ThreadPoolExecutor(1) as beside:
-        static = beside.submit(static_check, bench, reader)
+        static = beside.submit(_static, bench, reader)
         found = _running(bench, reader, official, budget_s)
         told = static.result()
     return msgspec.structs.replace(
@@ -69,6 +72,17 @@ def examine(
         why_copying=bench.places.why_copying,
         evidence=effect_of(trees),
     )
+
+
+def _static(bench: Workbench, reader: TreeReader) -> StaticFindings:
+    """The static stage; where a tool of it is missing, that is named and the other checks go on."""
+    try:
+        return static_check(bench, reader)
+    except SandboxFault:
+        raise
+    except EnvironmentFault as error:
+        cure = f" (cure: {error.cure})" if error.cure else ""
+        return StaticFindings(checks=(), not_checked=(NotChecked(what="static", why=f"{error}{cure}"),))
 
 
 def _running(
@@ -85,10 +99,10 @@ def _running(
         missing += notes
     if official is not None:
         kit.say("official suite")
-        checks += official_check(bench, official, budget_s=budget_s)
+        own_s = kit.settings.suite.time_budget_s
+        checks += official_check(bench, official, budget_s=own_s or max(budget_s, OFFICIAL_BUDGET_S))
         missing += _untold(checks)
-    official_checks = [check for check in checks if check.stage is Stage.OFFICIAL]
-    if not official_checks or any(check.state is not RunState.COMPLETE for check in official_checks):
+    if official_verdict(checks) is None:
         suite, notes = _suite(bench, reader, budget_s)
         checks += suite
         missing += notes

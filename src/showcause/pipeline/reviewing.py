@@ -234,7 +234,7 @@ class _Review:
         from showcause.checks.official import keep_suite
         from showcause.checks.running import how_to_run
         from showcause.checks.workbench import GRACE_S, Kit
-        from showcause.pipeline.examine import examine
+        from showcause.pipeline.examine import OFFICIAL_BUDGET_S, examine
         from showcause.pipeline.folder import working_folder
 
         budget_s = self.settings.suite.time_budget_s or self.request.budget_s
@@ -244,7 +244,7 @@ class _Review:
             running=how_to_run(project, self.reader),
             settings=self.settings,
             store=self.store,
-            deadline=Deadline.after(4 * (budget_s + GRACE_S) + 60),
+            deadline=Deadline.after(4 * (max(budget_s, OFFICIAL_BUDGET_S) + GRACE_S) + 60),
             cancel=self.watch.cancel,
             surface=surface_files(self.reader.paths()),
             say=self.watch.say,
@@ -339,13 +339,12 @@ class _Review:
 def _capped(decision: Decision, not_checked: tuple[NotChecked, ...]) -> tuple[Decision, Ended, str]:
     """Incomplete input caps the outcome at uncertain; a rejection has its cause all the same."""
     caps = [note.what for note in not_checked if note.caps]
-    if decision.verdict is Verdict.ACCEPT and caps:
+    if decision.verdict is not Verdict.REJECT and caps:
+        passed = "all that ran passed, but " if decision.verdict else ""
+        more = f" and {len(caps) - 3} more" if len(caps) > 3 else ""
+        why = f"{passed}not everything was seen: {', '.join(caps[:3])}{more}"
         capped = msgspec.structs.replace(decision, verdict=None, decided_by=None)
-        return (
-            capped,
-            Ended.UNDECIDED,
-            f"all that ran passed, but not everything was seen: {', '.join(caps[:3])}",
-        )
+        return capped, Ended.UNDECIDED, why
     return decision, Ended.DECIDED if decision.verdict else Ended.UNDECIDED, ""
 
 

@@ -51,7 +51,7 @@ class ImportsRunner:
     """Not a test runner of the project's: always there."""
 
     name = "imports"
-    version = "1"
+    version = "2"
 
     def launch(self, job: Job) -> Launch:
         fails, passes = f"control_{job.nonce}_a", f"control_{job.nonce}_b"

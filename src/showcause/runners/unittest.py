@@ -8,6 +8,7 @@ given, else the first folder above the file that is no package.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from showcause.process import Finished
 from showcause.records import RunReport, RunState
@@ -28,7 +29,7 @@ class UnittestRunner:
     """The standard library's runner."""
 
     name = "unittest"
-    version = "1"
+    version = "2"
 
     def launch(self, job: Job) -> Launch:
         fails, passes = f"test_{job.nonce}_a", f"test_{job.nonce}_b"
@@ -37,12 +38,18 @@ class UnittestRunner:
             "showcause_unittest.py",
             control_source=controls_source(fails, passes),
             controls=(fails, passes),
-            options=_discovery(job.config),
+            options=[*_discovery(job.config), *_named(job)],
         )
 
     def report(self, job: Job, finished: Finished) -> RunReport:
         needs = frozenset({"call"})
         return make_report(job, finished, needs=needs, statuses=STATUSES, read=read_respelled)
+
+
+def _named(job: Job) -> list[str]:
+    """Known test files that selected dotted ids may mean: an id does not say in which folder its module is."""
+    words = {word for entry in job.select if "/" not in entry for word in entry.split(".")}
+    return [path for path in job.surface if PurePosixPath(path).stem in words]
 
 
 def controls_source(fails: str, passes: str) -> str:

@@ -26,6 +26,13 @@ _RUNNER_CONFIG = frozenset(
         "setup.cfg",
         "pyproject.toml",
         "noxfile.py",
+        "ruff.toml",
+        ".ruff.toml",
+        "ty.toml",
+        "mypy.ini",
+        ".mypy.ini",
+        ".pylintrc",
+        ".flake8",
         ".coveragerc",
         "showcause.toml",
     }

@@ -21,8 +21,11 @@ def top_folder(path, top):
     return folder
 
 
-def module_of(entry, top):
-    """(module name, dotted name of what is wanted of it) for a file, or a dotted id."""
+def module_of(entry, top, surface=()):
+    """(module name, dotted name of what is wanted of it) for a file, or a dotted id.
+
+    A dotted id does not say in which folder its module lies: the known test files are asked first.
+    """
     if entry.endswith(".py") or "/" in entry:
         folder = top_folder(entry, top)
         if folder not in sys.path:
@@ -30,6 +33,13 @@ def module_of(entry, top):
         name = os.path.relpath(os.path.abspath(entry), folder)[: -len(".py")].replace(os.sep, ".")
         name = name[: -len(".__init__")] if name.endswith(".__init__") else name
         return name, name
+    for path in surface:
+        folder = top_folder(path, top)
+        name = os.path.relpath(os.path.abspath(path), folder)[: -len(".py")].replace(os.sep, ".")
+        if os.path.isfile(path) and (entry + ".").startswith(name + "."):
+            if folder not in sys.path:
+                sys.path.insert(0, folder)
+            return name, entry
     return _existing_module(entry), entry
 
 
@@ -52,7 +62,8 @@ def load(job, settings, events, describer):
         suite = loader.discover(settings["start"], settings["pattern"], settings["top"] or None)
         return _without_failures(flatten(suite), events, describer), []
     tests, seen = [], set()
-    modules = [module_of(entry, settings["top"]) for entry in job["select"]]
+    known = [os.path.relpath(os.path.join(job["root"], path)) for path in job["options"][3:]]
+    modules = [module_of(entry, settings["top"], known) for entry in job["select"]]
     names = [wanted for _, wanted in modules]
     events.tell("selected", names=list(zip(job["select"], names)))
     for module, _ in modules:
