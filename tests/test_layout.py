@@ -18,6 +18,7 @@ ORDER = [
     ("git",),
     ("patch",),
     ("settings",),
+    ("settings_template",),
     ("project",),
     ("sandbox",),
     ("trees",),

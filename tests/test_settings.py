@@ -9,7 +9,8 @@ import pytest
 
 from showcause.errors import UsageError
 from showcause.records import Policy, RegressionRule
-from showcause.settings import TABLE, Kind, Settings, load_settings, override, settings_template
+from showcause.settings import TABLE, Kind, Settings, load_settings, override
+from showcause.settings_template import settings_template
 
 
 def test_defaults() -> None:

@@ -34,7 +34,6 @@ __all__ = [
     "SuiteSettings",
     "load_settings",
     "override",
-    "settings_template",
 ]
 
 FILE = "showcause.toml"
@@ -358,44 +357,3 @@ def _values_of(settings: Settings) -> dict[str, Any]:
     sections = {section: getattr(settings, section) for section in _SECTIONS}
     told = {key: getattr(sections[key.split(".")[0]], key.partition(".")[2]) for key in _BY_KEY}
     return told | {_TOOLS: settings.static}
-
-
-_TOOLS_TEMPLATE = (
-    "# Any checker that writes SARIF; it runs before and after the patch, and what is new is told.",
-    "#[[static]]",
-    '#command = ["tool", "--sarif", "{out}"]  # to that file; without {out}: to standard output',
-    '#name = "tool"',
-    "#rejects = false  # true: what is new in the files of the patch is a reason to reject",
-    "#limit_s = 60",
-    "",
-)
-
-
-def settings_template() -> str:
-    """The text of a `showcause.toml` in which every setting stands as a comment with its default."""
-    lines = [
-        "# Settings of showcause. It reads this file from the base of a review, never from the patch.",
-        "",
-    ]
-    for section in _SECTIONS:
-        lines.append(f"[{section}]")
-        for setting in TABLE:
-            if setting.key.startswith(section + "."):
-                choices = f" ({', '.join(setting.choices)})" if setting.choices else ""
-                lines += [
-                    f"# {setting.what}{choices}",
-                    f"# {setting.key.partition('.')[2]} = {_toml(setting)}",
-                ]
-        lines.append("")
-    return "\n".join([*lines, *_TOOLS_TEMPLATE])
-
-
-def _toml(setting: Setting) -> str:
-    """The default as TOML; an example where there is none."""
-    match setting.default:
-        case None:
-            return "60"
-        case dict():
-            return "{}"
-        case _:
-            return json.dumps(setting.default)

@@ -47,7 +47,8 @@ def _text(repo: Repo) -> str:
     from showcause.errors import EnvironmentFault
     from showcause.project import find_project
     from showcause.report.words import visible
-    from showcause.settings import load_settings, settings_template
+    from showcause.settings import load_settings
+    from showcause.settings_template import settings_template
     from showcause.trees import TreeReader
 
     reader = TreeReader(repo, repo.head_tree)

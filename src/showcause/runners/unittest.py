@@ -47,7 +47,7 @@ class UnittestRunner:
 
 
 def _named(job: Job) -> list[str]:
-    """Known test files that selected dotted ids may mean: an id does not say in which folder its module is."""
+    """Known test files that selected dotted ids may mean: an id does not say where its module lies."""
     words = {word for entry in job.select if "/" not in entry for word in entry.split(".")}
     return [path for path in job.surface if PurePosixPath(path).stem in words]
 

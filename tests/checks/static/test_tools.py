@@ -11,7 +11,8 @@ from showcause.checks.static.rules import RUFF_RULES, TY_RULES, kind_of, symbol_
 from showcause.checks.static.sarif import read_sarif
 from showcause.checks.static.tools import Unreadable, find_tool, relative, ruff_read, ty_config, ty_read
 from showcause.errors import UsageError
-from showcause.settings import load_settings, settings_template
+from showcause.settings import load_settings
+from showcause.settings_template import settings_template
 
 
 @pytest.mark.parametrize("rule", TY_RULES)
