@@ -88,5 +88,6 @@ def _why(alone: Receipt, settled: Receipt) -> str:
 
     causes = alone.body.causes or settled.body.causes
     if causes:
-        return visible(causes[0].message, 70)
+        item = causes[0].item.rsplit(".", 1)[-1] if causes[0].rule.value == "official_suite" else ""
+        return visible(f"{item} fails" if item else causes[0].message, 60)
     return "" if settled.body.verdict else visible(settled.body.why, 70)

@@ -62,15 +62,16 @@ def examine(
     bench = Workbench(trees, kit, folder)
     with ThreadPoolExecutor(1) as beside:
         static = beside.submit(_static, bench, reader)
+        effect = beside.submit(effect_of, trees)
         found = _running(bench, reader, official, budget_s)
-        told = static.result()
+        told, evidence = static.result(), effect.result()
     return msgspec.structs.replace(
         found,
         checks=(*told.checks, *found.checks),
         tampering=(*found.tampering, *told.tampering),
         not_checked=(*found.not_checked, *told.not_checked),
         why_copying=bench.places.why_copying,
-        evidence=effect_of(trees),
+        evidence=evidence,
     )
 
 
