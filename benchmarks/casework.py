@@ -137,9 +137,14 @@ def _environment(case: Case, envs: Path) -> Path:
 
 
 def _interpreter(version: str) -> str:
-    """An interpreter of that minor version: below PYTHON_ROOT, of pyenv, on PATH, or this one."""
+    """An interpreter of that minor version: below PYTHON_ROOT, of pyenv, beside this one's, on PATH."""
     root = os.environ.get("PYTHON_ROOT") or os.path.expanduser("~/.pyenv/versions")
-    found = sorted(glob.glob(f"{glob.escape(root)}/{version}.*/bin/python"), reverse=True)
+    beside = os.path.dirname(sys.base_prefix)
+    found = [
+        path
+        for folder in dict.fromkeys((root, beside))
+        for path in sorted(glob.glob(f"{glob.escape(folder)}/{version}.*/bin/python"), reverse=True)
+    ]
     on_path = shutil.which(f"python{version}")
     for path in (*found, *([on_path] if on_path else []), sys.executable):
         told = subprocess.run(

@@ -119,7 +119,14 @@ def _static_causes(checks: Sequence[CheckResult]) -> Iterator[Cause]:
         for item in check.items:
             caused = item.attribution is Attribution.PATCH_CAUSED
             if caused and item.base is Outcome.PASSED and item.head in BAD:
-                yield _cause(Rule.STATIC, Stage.STATIC, item, f"{item.id} is new since the patch")
+                yield _cause(Rule.STATIC, Stage.STATIC, item, f"new since the patch: {_said(item)}")
+
+
+def _said(item: Item) -> str:
+    """What the tool said of head, without what the confirmation added."""
+    failures = (run.failure for run in reversed(item.runs) if run.failure)
+    failure = next(failures, None)
+    return failure.message.partition("; ")[0] if failure and failure.message else item.id
 
 
 def _import_errors(checks: Sequence[CheckResult]) -> Iterator[Cause]:

@@ -216,6 +216,11 @@ class Living(NamedTuple):
         return self.process.wait(30)
 
 
+def _heed_interrupts() -> None:
+    """Tests that run in the background of a shell inherit that SIGINT is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start_cli(top: Path, temporary: Path, *arguments: str, env: Mapping[str, str] | None = None) -> Living:
     """Start `showcause` in `top`. What it puts into temporary folders goes to `temporary`."""
     temporary.mkdir(exist_ok=True)
@@ -227,6 +232,7 @@ def start_cli(top: Path, temporary: Path, *arguments: str, env: Mapping[str, str
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,
+            preexec_fn=_heed_interrupts,  # noqa: PLW1509  one system call, before exec
         )
     return Living(process, temporary)
 
