@@ -26,6 +26,7 @@ __all__ = ["OWN_TESTS", "SUITE", "evidence_of", "failure_words"]
 
 SUITE, OWN_TESTS = "suite", "own_tests"
 _NAMED = 3
+_ENDLESS = (Outcome.TIMEOUT, Outcome.CRASHED)
 
 
 def evidence_of(checks: Sequence[CheckResult], policy: Policy) -> Iterator[Evidence]:
@@ -104,6 +105,8 @@ def _words(item: Item) -> str:
             return f"{sides}{said}"
         case Attribution.PATCH_CAUSED if item.head is Outcome.SKIPPED:
             return f"{sides}: newly skipped"
+        case Attribution.PRE_EXISTING if item.head in _ENDLESS:
+            return f"{sides}: it tells nothing"
         case Attribution.FLAKY:
             return f"{sides}: flaky, decides nothing"
         case _:

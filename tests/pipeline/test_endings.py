@@ -92,7 +92,8 @@ FLAKY = b"import time\nimport unittest\n\nfrom shop import price\n\n\nclass Flak
 
 
 def flaky(count: int) -> bytes:
-    body = b"        assert int(time.time() * 1000) % 2, price\n"
+    """Tests that go by the microsecond: those of one millisecond would agree with each other."""
+    body = b"        assert time.time_ns() // 1000 % 2, price\n"
     return FLAKY + b"\n".join(b"    def test_%d(self):\n" % number + body for number in range(count))
 
 
@@ -350,3 +351,40 @@ def test_law_4_a_suite_that_crashes_is_no_approval(tmp_path: Path, way: str) -> 
     official = look(top, official=str(tmp_path / "suite.json"))
     assert official.verdict is Verdict.REJECT
     assert official.causes[0].rule is Rule.OFFICIAL_SUITE
+
+
+HOOK = b"""
+import pytest
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    yield
+"""
+
+
+def test_a_conftest_that_the_patch_adds_does_not_make_a_regression_contested(tmp_path: Path) -> None:
+    top = shop(tmp_path / "r")
+    write(top, {"shop/price.py": BROKEN_VAT, "conftest.py": HOOK, "tests/conftest.py": HOOK})
+    record = look(top, settings={"gate.regression": "reject"})
+    assert (record.verdict, record.causes[0].rule) == (Verdict.REJECT, Rule.REGRESSION)
+
+
+def test_an_undecided_review_says_what_broke(tmp_path: Path) -> None:
+    top = shop(tmp_path / "r")
+    write(top, {"shop/price.py": BROKEN_VAT})
+    record = look(top)
+    assert record.ended is Ended.UNDECIDED
+    assert record.why.startswith("1 test of base fails since the patch")
+
+
+@pytest.mark.slow
+def test_a_test_that_never_ends_is_called_so(tmp_path: Path) -> None:
+    endless = (
+        TEST
+        + b"\n\nclass EndlessTest(unittest.TestCase):\n    def test_endless(self):\n        import time\n\n        time.sleep(600)\n"
+    )
+    top = shop(tmp_path / "r", {"tests/test_price.py": endless})
+    write(top, {"shop/price.py": PRICE + b"\nEXTRA = 1\n"})
+    record = look(top, settings={"suite.time_budget_s": 1})
+    assert any("timeout on base" in one.text and "test_endless" in one.text for one in record.evidence)

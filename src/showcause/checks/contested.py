@@ -22,7 +22,7 @@ def contested_by(trees: Trees) -> Callable[[str], str]:
     edited = {p for p, kind in trees.surface.items() if kind in _WITH_A_HAND}
     contents = _contents(trees, {p for p in edited if p.endswith(".py")})
     changed = {path: _changed_names(*contents[path]) for path in contents}
-    shared = {p: posixpath.dirname(p) for p in edited if not _is_test_file(p)}
+    shared = {p: posixpath.dirname(p) for p in edited if _is_shared(p, trees, changed)}
 
     def why(test_id: str) -> str:
         path, names = locate(test_id, changed)
@@ -38,6 +38,18 @@ def contested_by(trees: Trees) -> Callable[[str], str]:
 
 
 _WITH_A_HAND = (SurfaceKind.TEST, SurfaceKind.TEST_DATA, SurfaceKind.CONFTEST)
+
+
+def _is_shared(path: str, trees: Trees, changed: Mapping[str, frozenset[str] | None]) -> bool:
+    """Whether tests beside and below `path` may use what the patch changes there.
+
+    What base did not have no base test uses. A hook of pytest (`pytest_*`) is no helper of a test: were
+    it one, adding a hook to a conftest.py would take its weight from every regression below.
+    """
+    if _is_test_file(path) or trees.base.get(path) is None:
+        return False
+    names = changed.get(path)
+    return names is None or any(not name.startswith("pytest_") for name in names)
 
 
 def _is_test_file(path: str) -> bool:

@@ -26,8 +26,9 @@ def reproduce_command(receipt: str, directory: str) -> int:
 
     with cancellation() as cancel:
         found, again = reproduce(directory, receipt, say=progress(), cancel=cancel)
-    for number, one in enumerate(again, 1):
-        _print(one, f"{found.id}, cause {number} of {len(again)}")
+    numbers = {cause: number for number, cause in enumerate(found.body.causes, 1)}
+    for one in again:
+        _print(one, f"{found.id}, cause {numbers[one.cause]} of {len(numbers)}")
     return 1 if all(one.now for one in again) else 3
 
 

@@ -26,6 +26,7 @@ from showcause.pipeline.request import Request, Reviewed
 from showcause.project import CONFIG_FILES, Project, find_project
 from showcause.receipt import exit_status
 from showcause.records import (
+    Attribution,
     BoundTo,
     ChangeKind,
     CheckResult,
@@ -206,6 +207,8 @@ class _Review:
         decision, ended, why = _capped(decision, (*intake.not_checked, *findings.not_checked))
         if decision.verdict is None and (trouble := untestable(findings.checks)):
             ended, why = Ended.ENVIRONMENT, trouble
+        elif ended is Ended.UNDECIDED:
+            why = why or _broken_in_words(findings.checks)
         made = self._made(started, intake, ended, why, trees=trees, findings=findings, decision=decision)
         return made, settled(findings.checks)
 
@@ -346,6 +349,19 @@ def _capped(decision: Decision, not_checked: tuple[NotChecked, ...]) -> tuple[De
         capped = msgspec.structs.replace(decision, verdict=None, decided_by=None)
         return capped, Ended.UNDECIDED, why
     return decision, Ended.DECIDED if decision.verdict else Ended.UNDECIDED, ""
+
+
+def _broken_in_words(checks: tuple[CheckResult, ...]) -> str:
+    """What an undecided review must not hide in its evidence: base tests that fail since the patch."""
+    from showcause.attribution import BAD
+    from showcause.evidence import SUITE
+
+    items = [item for check in checks if check.id == SUITE for item in check.items]
+    broken = [i for i in items if i.attribution is Attribution.PATCH_CAUSED and i.head in BAD]
+    if not broken:
+        return ""
+    tests, fail = ("test", "fails") if len(broken) == 1 else ("tests", "fail")
+    return f"{len(broken)} {tests} of base {fail} since the patch; that may be a break, or what was asked for"
 
 
 def _elsewhere(repo: Repo) -> tuple[str, ...]:

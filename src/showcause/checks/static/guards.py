@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from showcause.checks.static.nouns import Finding, Sort
 from showcause.checks.static.source import Source, Step
@@ -152,15 +152,37 @@ def _may_be_bound(name: str, source: Source) -> str:
         for told, test in _BINDERS.items():
             if test(node, name):
                 return told
-    return ""
+    return "the file sets globals by exec or globals()" if _sets_globals(source.nodes) else ""
+
+
+_READING = frozenset({"get", "keys", "values", "items", "copy"})
+
+
+def _sets_globals(nodes: Iterable[ast.AST]) -> bool:
+    """Whether globals may be bound by a name that stands nowhere. Reading `globals()[x]` binds none."""
+    asked = read = 0
+    for node in nodes:
+        match node:
+            case ast.Name(id="exec"):
+                return True
+            case ast.Name(id="globals"):
+                asked += 1
+            case ast.Subscript(value=inner, ctx=ast.Load()) if _is_globals(inner):
+                read += 1
+            case ast.Attribute(value=inner, attr=name) if _is_globals(inner) and name in _READING:
+                read += 1
+            case ast.Compare(comparators=others):
+                read += sum(map(_is_globals, others))
+    return asked > read
+
+
+def _is_globals(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "globals"
 
 
 _BINDERS: dict[str, Callable[[ast.AST, str], bool]] = {
     "a function declares it global": lambda n, name: isinstance(n, ast.Global) and name in n.names,
     "the file deletes it": lambda n, name: (
         isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Del)
-    ),
-    "the file sets globals by exec or globals()": lambda n, _name: (
-        isinstance(n, ast.Name) and n.id in ("exec", "globals")
     ),
 }
