@@ -380,10 +380,8 @@ def test_an_undecided_review_says_what_broke(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_test_that_never_ends_is_called_so(tmp_path: Path) -> None:
-    endless = (
-        TEST
-        + b"\n\nclass EndlessTest(unittest.TestCase):\n    def test_endless(self):\n        import time\n\n        time.sleep(600)\n"
-    )
+    body = b"    def test_endless(self):\n        import time\n\n        time.sleep(600)\n"
+    endless = TEST + b"\n\nclass EndlessTest(unittest.TestCase):\n" + body
     top = shop(tmp_path / "r", {"tests/test_price.py": endless})
     write(top, {"shop/price.py": PRICE + b"\nEXTRA = 1\n"})
     record = look(top, settings={"suite.time_budget_s": 1})
