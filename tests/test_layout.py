@@ -13,7 +13,7 @@ ROOT = Path(showcause.__file__).parent
 
 # Data flows down: a module imports only what stands above it (or beside it, in the same package).
 ORDER = [
-    ("records", "errors", "canon", "clock"),
+    ("records", "errors", "canon", "clock", "beside"),
     ("process",),
     ("git",),
     ("patch",),
@@ -26,12 +26,14 @@ ORDER = [
     ("attribution",),
     ("evidence",),
     ("gate",),
-    ("packet",),
-    ("models",),
-    ("reviewer",),
+    ("answers",),
     ("receipt",),
     ("store",),
+    ("models",),
     ("checks",),
+    ("probes",),
+    ("packet",),
+    ("reviewer",),
     ("pipeline",),
     ("report",),
     ("demo",),

@@ -25,7 +25,7 @@ def test_the_table_and_the_records_are_the_same_list() -> None:
     settings = load_settings(None, None)
     fields = {
         f"{section}.{field}"
-        for section in ("gate", "suite", "sandbox", "store")
+        for section in ("gate", "suite", "sandbox", "review", "probe", "store")
         for field in getattr(settings, section).__struct_fields__
     }
     assert fields == {setting.key for setting in TABLE}
@@ -80,7 +80,7 @@ def test_a_pyproject_that_is_not_about_us_may_be_broken() -> None:
         ("[siute]\n", 'showcause.toml:1: [siute]: unknown section; did you mean "suite"?'),
         (
             "a = 1\n[suite]\n",
-            "showcause.toml:1: [a]: unknown section; known: gate, suite, sandbox, store, static",
+            "showcause.toml:1: [a]: unknown section; known: gate, suite, sandbox, review, probe, store, static, models",
         ),
         ("suite = 1\n", "showcause.toml:1: [suite]: must be a table"),
         (
@@ -173,10 +173,40 @@ def test_every_wrong_kind_is_refused(setting: object) -> None:
         Kind.COUNT: 1.5,
         Kind.FLAG: "no",
         Kind.TEXTS: [],
+        Kind.SHARE: 1.5,
+        Kind.WARMTH: -1,
     }
     assert isinstance(setting, type(TABLE[0]))
     with pytest.raises(UsageError):
         override(load_settings(None, None), {setting.key: wrong[setting.kind]})
+
+
+def test_models_by_name() -> None:
+    text = b'[models.a]\nkind = "openai"\nmodel = "m"\n[models.b]\nkind = "mailbox"\npath = "box"\n'
+    settings = load_settings(text, None)
+    assert [spec.name for spec in settings.models] == ["a", "b"]
+    assert settings.model("b").path == "box"
+    assert settings.digest != load_settings(None, None).digest
+    assert override(settings, {"review.reviewer": "a"}).models == settings.models
+    with pytest.raises(UsageError, match=r"no \[models.c\] in the settings; there is: a, b"):
+        settings.model("c")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '[models.a]\nkind = "openai"\nurl = "x"\n',
+            r"showcause.toml:1: \[models\] a: unknown key url; did you mean .base_url",
+        ),
+        ("[models.a]\n", r"showcause.toml:1: \[models\] a: .*kind"),
+        ("[models]\na = 1\n", r"showcause.toml:2: \[models\] a: must be a table"),
+        ("models = 1\n", r"must hold tables"),
+    ],
+)
+def test_mistakes_in_models(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        load_settings(text.encode(), None)
 
 
 def test_settings_are_frozen() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["canonical_json", "digest", "digest_record", "finding_id", "plain", "printable"]
+__all__ = ["canonical_json", "digest", "digest_record", "finding_id", "level", "plain", "printable"]
 
 _encoder = msgspec.json.Encoder(order="sorted")
 
@@ -79,6 +79,11 @@ def finding_id(rule: str, path: str, text: str) -> str:
     What changes from run to run in `text` (addresses, temporary paths, times, line numbers) is levelled
     first, so that it does not make an old finding look new.
     """
+    return "f-" + digest_record([rule, path, level(text)])[:12]
+
+
+def level(text: str) -> str:
+    """`text` without what changes from run to run: addresses, temporary paths, times, line numbers."""
     for pattern, instead in _VOLATILE:
         text = pattern.sub(instead, text)
-    return "f-" + digest_record([rule, path, text.strip()])[:12]
+    return text.strip()

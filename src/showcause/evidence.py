@@ -11,22 +11,38 @@ from showcause.attribution import BAD
 from showcause.canon import finding_id
 from showcause.records import (
     Attribution,
+    Cause,
     CheckResult,
     Evidence,
     EvidenceKind,
+    HeadSays,
     Item,
     Outcome,
     Policy,
+    ProbeResult,
+    ProbeRole,
     RegressionRule,
     RunState,
+    Sameness,
     Stage,
 )
 
-__all__ = ["OWN_TESTS", "SUITE", "evidence_of", "failure_words"]
+__all__ = ["OWN_TESTS", "SUITE", "evidence_of", "failure_words", "lost_power", "probe_evidence"]
 
 SUITE, OWN_TESTS = "suite", "own_tests"
 _NAMED = 3
 _ENDLESS = (Outcome.TIMEOUT, Outcome.CRASHED)
+_PROBE_WORDS = {
+    (ProbeRole.PROBE, HeadSays.FAILS): "fails without the patch and with it",
+    (ProbeRole.PROBE, HeadSays.NOTHING): "fails without the patch; with it, it tells nothing",
+    (ProbeRole.GUARD, HeadSays.FAILS): "passes without the patch and fails with it",
+    (ProbeRole.GUARD, HeadSays.NOTHING): "passes without the patch; with it, it tells nothing",
+}
+_SAMENESS = {
+    Sameness.SAME: ", in the same way",
+    Sameness.DIFFERENT: ", in another way",
+    Sameness.NONE: "",
+}
 
 
 def evidence_of(checks: Sequence[CheckResult], policy: Policy) -> Iterator[Evidence]:
@@ -34,12 +50,42 @@ def evidence_of(checks: Sequence[CheckResult], policy: Policy) -> Iterator[Evide
     for check in checks:
         if check.state is not RunState.COMPLETE:
             yield _about_check(check)
+        if check.stage is Stage.PROBES:
+            continue  # what probes say is judged probe by probe
         if check.id == OWN_TESTS:
             yield from _testimony(check)
         elif check.stage is Stage.STATIC:
             yield from _static(check)
         else:
             yield from _grounded(check, policy)
+
+
+def probe_evidence(probes: Sequence[ProbeResult]) -> Iterator[Evidence]:
+    """What qualified probes say, one piece each. A pass is no evidence, and a dropped probe says nothing."""
+    for result in probes:
+        if result.is_qualified and result.says is not HeadSays.PASSES:
+            words = _probe_words(result)
+            yield Evidence(
+                id=finding_id("probe", result.probe.id, words),
+                kind=EvidenceKind.GROUNDED,
+                state="failed" if result.says is HeadSays.FAILS else "noted",
+                text=f"{result.probe.role.value} {result.probe.tests[0]}: {words}",
+                stage=Stage.PROBES,
+                items=result.probe.tests,
+            )
+
+
+def lost_power(cause: Cause) -> Evidence:
+    """A cause of a rule that was wrong here too often to reject."""
+    words = f"{cause.message}; the rule {cause.rule.value} was wrong here too often to reject"
+    return Evidence(
+        id=finding_id(cause.rule.value, cause.item, words),
+        kind=EvidenceKind.GROUNDED,
+        state="failed",
+        text=words,
+        stage=cause.stage,
+        items=(cause.item,),
+    )
 
 
 def failure_words(exception: str, message: str) -> str:
@@ -86,6 +132,19 @@ def _static(check: CheckResult) -> Iterator[Evidence]:
             stage=check.stage,
             items=(item.id,),
         )
+
+
+def _probe_words(result: ProbeResult) -> str:
+    """How it ended, what it said on head, and what keeps it from counting."""
+    said = ""
+    if result.says is HeadSays.FAILS:
+        failure = next((run.failure for run in reversed(result.runs) if run.failure), None)
+        said = f" ({failure_words(failure.exception, failure.message)})" if failure else ""
+    notes = [f"weak: {result.weak}"] if result.weak else []
+    if result.probe.role is ProbeRole.PROBE and not result.is_quoted:
+        notes.append("it quotes nothing of the issue")
+    text = f"{_PROBE_WORDS[result.probe.role, result.says]}{_SAMENESS[result.sameness]}{said}"
+    return "; ".join([text, *notes])
 
 
 def _names(items: Sequence[Item]) -> str:

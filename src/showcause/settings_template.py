@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from showcause.settings import TABLE, Setting
+from showcause.settings import TABLE, Kind, Setting
 
 __all__ = ["settings_template"]
 
@@ -17,6 +17,15 @@ _TOOLS_TEMPLATE = (
     '#name = "tool"',
     "#rejects = false  # true: what is new in the files of the patch is a reason to reject",
     "#limit_s = 60",
+    "",
+    "# A language model: it may write probes ([probe] models) or review ([review] reviewer). Keys stay in",
+    "# environment variables.",
+    "#[models.NAME]",
+    '#kind = "openai"  # openai (any compatible endpoint), anthropic, local, mailbox, scripted',
+    '#model = "..."',
+    '#base_url = "https://..."  # unset: the provider\'s own',
+    '#api_key_env = "OPENAI_API_KEY"',
+    "#context_tokens = 100000",
     "",
 )
 
@@ -44,7 +53,7 @@ def _toml(setting: Setting) -> str:
     """The default as TOML; an example where there is none."""
     match setting.default:
         case None:
-            return "60"
+            return "0.5" if setting.kind is Kind.SHARE else "60"
         case dict():
             return "{}"
         case _:

@@ -8,7 +8,7 @@ from packets_made import FULL, GREEN, packet, patch, section
 from votes_made import vote
 
 from showcause.packet import Material
-from showcause.records import Ballot, Cite, Conclusion, Finding, Packet, Powers, Reason, Verdict, Vote
+from showcause.records import Ballot, Cite, Conclusion, Finding, Packet, Powers, Reason, Verdict, Vote, WitnessRule
 from showcause.reviewer import audit_votes, conclude, majority
 
 ALL = Powers(accept=True, reject=True)
@@ -18,12 +18,17 @@ FAULT = Finding(place="last.py:20", trigger="n = 0", wrong="[0]", cites=("ev-1",
 
 
 def concluded(
-    given: Packet, *votes: Vote, powers: Powers = ALL, witnessed: tuple[str, ...] = ()
+    given: Packet,
+    *votes: Vote,
+    powers: Powers = ALL,
+    witness: WitnessRule = WitnessRule.OPTIONAL,
+    witnessed: tuple[str, ...] = (),
 ) -> Conclusion:
     votes = tuple(msgspec.structs.replace(one, number=at) for at, one in enumerate(votes, 1))
     decision, why = majority(votes)
     ballot = Ballot(packet=given.id, asked=len(votes), votes=votes, decision=decision, why=why)
-    return conclude(ballot, audit_votes(votes, given), given, powers, witnessed=witnessed)
+    audits = audit_votes(votes, given)
+    return conclude(ballot, audits, given, powers, witness=witness, witnessed=witnessed)
 
 
 def test_a_sound_accept_with_the_power_to_accept() -> None:
@@ -79,6 +84,28 @@ def test_a1_a2_a_reject_needs_evidence_or_a_witness() -> None:
     assert held.verdict is Verdict.REJECT
     grounded = vote("reject", findings=(FAULT,))
     assert concluded(packet(FULL), *[grounded] * 3, *[vote("accept")] * 2).verdict is Verdict.REJECT
+
+
+def test_a_rejection_without_a_witness_is_uncertain_where_one_is_required() -> None:
+    grounded = vote("reject", findings=(FAULT,), reasons=(SHOWN,))
+    told = concluded(packet(FULL), *[grounded] * 5, witness=WitnessRule.REQUIRED)
+    assert told.verdict is Verdict.UNCERTAIN
+    assert "no test shows what it claims" in told.why
+    (audit,) = audit_votes([grounded], packet(FULL))
+    shown = (audit.findings[0].id,)
+    powers = Powers(accept=False, reject=False)  # a test that runs needs no trust in who asked for it
+    held = concluded(
+        packet(FULL), *[grounded] * 5, powers=powers, witness=WitnessRule.REQUIRED, witnessed=shown
+    )
+    assert held.verdict is Verdict.REJECT
+
+
+def test_an_accept_does_not_stand_against_a_witness_of_the_minority() -> None:
+    accepts, rejects = vote("accept", reasons=(SOUND,)), vote("reject", findings=(FAULT,))
+    (audit,) = audit_votes([rejects], packet(GREEN))
+    told = concluded(packet(GREEN), *[accepts] * 4, rejects, witnessed=(audit.findings[0].id,))
+    assert told.verdict is Verdict.UNCERTAIN
+    assert "a test shows a fault" in told.why
 
 
 def test_failure_is_never_approval() -> None:

@@ -14,7 +14,8 @@ class Plan(Record, frozen=True, kw_only=True):
     """What a check wants run. `select`, `expect`, `skip` and `config` as in `runners.Job`.
 
     Ids that differ are repeated; with `repeat_failures` those that do not pass on head are too, and
-    with `repeat_whole` all of `select` runs again rather than ids alone.
+    with `repeat_whole` all of `select` runs again rather than ids alone. `repeat_backwards` turns their
+    order round, so that a test which another one spoils shows itself.
     """
 
     check: str
@@ -25,6 +26,7 @@ class Plan(Record, frozen=True, kw_only=True):
     repeats: int
     repeat_failures: bool = False
     repeat_whole: bool = False
+    repeat_backwards: bool = False
     expect: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     config: tuple[str, ...] = ()

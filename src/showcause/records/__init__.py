@@ -33,14 +33,17 @@ from showcause.records.deciding import (
     ItemRun,
     NotChecked,
     Policy,
+    PolicyName,
     RegressionRule,
-    ReviewRecord,
     Rule,
     Stage,
     Tampering,
     Verdict,
+    WitnessRule,
 )
 from showcause.records.patch import ChangeKind, FileChange, Patch
+from showcause.records.probing import HeadSays, Probe, ProbeResult, ProbeRole, ProbeState, Sameness, Written
+from showcause.records.reviewing import ReviewRecord
 from showcause.records.running import (
     Enforced,
     Enforcement,
@@ -74,10 +77,12 @@ from showcause.records.voting import (
     Part,
     Powers,
     Reason,
+    ReviewStage,
     Sent,
     Vote,
     VoteAudit,
     VoteFault,
+    Witness,
 )
 
 __all__ = [
@@ -113,6 +118,7 @@ __all__ = [
     "Finding",
     "FindingAudit",
     "FinishReason",
+    "HeadSays",
     "Item",
     "ItemRun",
     "JsonSchema",
@@ -129,14 +135,21 @@ __all__ = [
     "Part",
     "Patch",
     "Policy",
+    "PolicyName",
     "Powers",
+    "Probe",
+    "ProbeResult",
+    "ProbeRole",
+    "ProbeState",
     "Reason",
     "Record",
     "RegressionRule",
     "ReviewRecord",
+    "ReviewStage",
     "Rule",
     "RunReport",
     "RunState",
+    "Sameness",
     "SandboxReport",
     "Sent",
     "Side",
@@ -149,4 +162,7 @@ __all__ = [
     "Vote",
     "VoteAudit",
     "VoteFault",
+    "Witness",
+    "WitnessRule",
+    "Written",
 ]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from showcause.records.base import Record
-from showcause.records.patch import FileChange
-from showcause.records.running import Failure, Loaded, Outcome, RunState, SandboxReport, Side
+from showcause.records.running import Failure, Loaded, Outcome, RunState, Side
 
 __all__ = [
     "Attribution",
@@ -21,12 +20,13 @@ __all__ = [
     "ItemRun",
     "NotChecked",
     "Policy",
+    "PolicyName",
     "RegressionRule",
-    "ReviewRecord",
     "Rule",
     "Stage",
     "Tampering",
     "Verdict",
+    "WitnessRule",
 ]
 
 
@@ -129,6 +129,7 @@ class Rule(StrEnum):
     IMPORT_ERROR = "import_error"
     REGRESSION = "regression"
     PROBE = "probe"
+    GUARD = "guard"
     OFFICIAL_SUITE = "official_suite"
     REVIEWER = "reviewer"
 
@@ -141,11 +142,35 @@ class RegressionRule(StrEnum):
     EVIDENCE = "evidence"
 
 
-class Policy(Record, frozen=True, kw_only=True):
-    """What the gate may decide on (`[gate]`)."""
+class PolicyName(StrEnum):
+    """How probes decide (`[gate] policy`)."""
 
-    name: str = "default"
+    DEFAULT = "default"  # the agreement of several
+    NOTE = "note"  # any single qualified failure rejects
+    PAPER = "paper"  # the same, and passes accept: in the bench only
+
+
+class WitnessRule(StrEnum):
+    """What a reviewer's rejection needs (`[gate] witness`)."""
+
+    REQUIRED = "required"  # a test that shows it
+    OPTIONAL = "optional"  # the ballot alone, from a reviewer that has the power
+
+
+class Policy(Record, frozen=True, kw_only=True):
+    """What the gate may decide on (`[gate]`).
+
+    Probes reject if at least `probe_min` qualified ones, `probe_share` (0 to 1) of all that qualified,
+    fail, and those come from at least `probe_generators` writers.
+    """
+
+    name: PolicyName = PolicyName.DEFAULT
     regression: RegressionRule = RegressionRule.CORROBORATED
+    probe_share: float = 0.75
+    probe_min: int = 2
+    probe_generators: int = 1
+    witness: WitnessRule = WitnessRule.REQUIRED
+    min_precision: float | None = None
 
 
 class Cause(Record, frozen=True, kw_only=True):
@@ -195,32 +220,3 @@ class BoundTo(Record, frozen=True, kw_only=True):
     head_tree: str
     patch: str
     policy: str
-
-
-class ReviewRecord(Record, frozen=True, kw_only=True):
-    """Everything one review found; the body of its receipt.
-
-    `overrides` are the settings of the command line as JSON texts, `official` the digest of the official
-    suite: with the trees they are what it takes to run a cause again.
-    """
-
-    verdict: Verdict | None
-    ended: Ended
-    why: str
-    exit_status: int
-    decided_by: Stage | None
-    causes: tuple[Cause, ...]
-    evidence: tuple[Evidence, ...]
-    checks: tuple[CheckResult, ...]
-    tampering: tuple[Tampering, ...]
-    not_checked: tuple[NotChecked, ...]
-    changes: tuple[FileChange, ...]
-    bound_to: BoundTo
-    sandbox: SandboxReport | None
-    issue: str
-    settings: str
-    environment: str
-    started: str
-    wall_s: float
-    overrides: dict[str, str] = {}
-    official: str = ""

@@ -63,10 +63,6 @@ class FailureKind(StrEnum):
     TIMEOUT = "timeout"
     UNKNOWN = "unknown"
 
-    @property
-    def is_behavioural(self) -> bool:
-        return self in (FailureKind.ASSERTION, FailureKind.EXCEPTION, FailureKind.MISSING_NAME)
-
 
 class Origin(StrEnum):
     """Whose frame raised."""
@@ -85,6 +81,17 @@ class Failure(Record, frozen=True, kw_only=True):
     message: str = ""
     frame: str = ""
     origin: Origin = Origin.NONE
+
+    @property
+    def is_behavioural(self) -> bool:
+        """The repository's own code did or lacked something; an exception must be raised in its source."""
+        match self.kind:
+            case FailureKind.ASSERTION | FailureKind.MISSING_NAME:
+                return True
+            case FailureKind.EXCEPTION:
+                return self.origin is Origin.SOURCE
+            case _:
+                return False
 
 
 class TestResult(Record, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from showcause.records.base import Record
 from showcause.records.chat import ChatFailureKind, ChatUsage
 from showcause.records.deciding import EvidenceKind, NotChecked, Stage, Verdict
 from showcause.records.patch import ChangeKind
+from showcause.records.probing import ProbeResult
 
 __all__ = [
     "AtVotes",
@@ -26,10 +27,12 @@ __all__ = [
     "Part",
     "Powers",
     "Reason",
+    "ReviewStage",
     "Sent",
     "Vote",
     "VoteAudit",
     "VoteFault",
+    "Witness",
 ]
 
 
@@ -327,3 +330,38 @@ class Conclusion(Record, frozen=True, kw_only=True):
 
     verdict: Verdict | None
     why: str
+
+
+# ------------------------------------------------------------------ the whole stage
+
+
+class Witness(Record, frozen=True, kw_only=True):
+    """The test that a reviewer was asked for, to show one of its findings.
+
+    `result` is None where none came; `why` then says why, and otherwise what the test showed.
+    """
+
+    finding: str
+    request: str
+    result: ProbeResult | None
+    holds: bool
+    why: str
+
+
+class ReviewStage(Record, frozen=True, kw_only=True):
+    """What a reviewer was given, what it answered, and what that came to.
+
+    `instructions` is the digest of what it was told beside the packet; `calibration` says on what its
+    powers rest.
+    """
+
+    reviewer: str
+    model: str
+    instructions: str
+    packet: Packet
+    ballot: Ballot
+    audits: tuple[VoteAudit, ...]
+    powers: Powers
+    calibration: str
+    witnesses: tuple[Witness, ...]
+    conclusion: Conclusion

@@ -88,7 +88,7 @@ def raised_before_any_test(log: Log, places: Places) -> Failure | None:
         if isinstance(event, Fault) and event.kind in _BEFORE_ANY_TEST and event.exc:
             failure = judge(event.exc, "collect", places)
             own = failure.origin is Origin.SOURCE or failure.kind is FailureKind.MISSING_NAME
-            return failure if own and failure.kind.is_behavioural else None
+            return failure if own and failure.is_behavioural else None
     return None
 
 
