@@ -8,6 +8,7 @@ import sys
 NAMES = {
     "planted": "which stage sees planted faults in released packages, and harmless edits beside old ones",
     "gate": "how long a review takes, against bare test runs of the same files (DESIGN 15)",
+    "probes": "what recorded probes say of real patches whose outcome is known, by how many of them agree",
     "cases": "what the gate says about real patches whose outcome is known",
 }
 

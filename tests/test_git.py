@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ import pytest
 from git_helpers import Link, Run, commit, fingerprint, git, make, tree_content, write
 
 from showcause import git as sut
-from showcause.errors import GitFault, Unappliable, UsageError
+from showcause.errors import Cancelled, GitFault, Unappliable, UsageError
 from showcause.git.call import git_program
 
 FILES = {"a.py": b"x = 1\n", "pkg/b.py": b"y = 1\n", ".gitignore": b"*.log\nbuild/\n"}
@@ -575,8 +576,8 @@ def test_commit_and_parent(top: Path, tmp_path: Path) -> None:
         sut.commit_and_parent(repo, "nope")
 
 
-def test_default_base_is_the_merge_base(top: Path) -> None:
-    """PAINS C2: commits that main got meanwhile are not part of the patch."""
+def test_c2_default_base_is_the_merge_base(top: Path) -> None:
+    """Commits that main got meanwhile are not part of the patch."""
     fork = sut.open_repo(top)
     assert sut.default_base(fork).name == "HEAD"
     git(top, "checkout", "-qb", "pr")
@@ -662,13 +663,35 @@ def test_files_blobs_grep(top: Path) -> None:
         sut.grep(repo, "1" * 40, ["x"])
 
 
-def test_attributes_of_the_checkout_do_not_hide_a_diff(top: Path) -> None:
-    """PAINS C8, also by the file that no commit shows."""
+def test_c8_attributes_of_the_checkout_do_not_hide_a_diff(top: Path) -> None:
+    """Also by the file that no commit shows."""
     write(
         top, {".gitattributes": b"a.py -diff\n", "a.py": b"x = 2\n", ".git/info/attributes": b"*.py binary\n"}
     )
     repo = sut.open_repo(top)
     assert b"\n-x = 1\n+x = 2\n" in sut.diff(repo, repo.head_tree, sut.snapshot(repo).tree)
+
+
+def test_d2_an_interrupt_stops_git_wherever_it_is(top: Path) -> None:
+    cancel = threading.Event()
+    repo = sut.open_repo(top, cancel=cancel)
+    write(top, {"a.py": b"x = 2\n"})
+    head = sut.snapshot(repo).tree
+    cancel.set()
+    asked: list[Callable[[], object]] = [
+        lambda: sut.open_repo(top, cancel=cancel),
+        lambda: sut.snapshot(repo, "other"),
+        lambda: sut.staged(repo),
+        lambda: sut.resolve(repo, "HEAD"),
+        lambda: sut.diff(repo, repo.head_tree, head),
+        lambda: sut.files(repo, head),
+        lambda: sut.grep(repo, head, ["x"]),
+    ]
+    for ask in asked:
+        with pytest.raises(Cancelled):
+            ask()
+    assert not list(Path(repo.private).glob("work-*"))
+    assert sut.snapshot(sut.open_repo(top)).tree == head
 
 
 def test_an_expired_deadline_stops_git(top: Path) -> None:

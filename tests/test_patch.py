@@ -148,8 +148,7 @@ def test_repairs(repo: door.Repo, data: bytes, repairs: int) -> None:
     assert all(note.caps for note in applied.not_checked)
 
 
-def test_crlf_is_kept(tmp_path: Path) -> None:
-    """PAINS H1."""
+def test_h1_crlf_is_kept(tmp_path: Path) -> None:
     top = make(tmp_path / "r", {"a.py": b"x=1\r\ny=1\r\n"})
     repo = door.open_repo(top)
     data = b"--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n x=1\r\n-y=1\r\n+y=2\r\n"
@@ -179,13 +178,13 @@ def test_content_that_looks_like_a_stub_stays() -> None:
 
 
 @given(st.binary(max_size=200))
-def test_normalise_never_strips_the_end(data: bytes) -> None:
+def test_h6_normalise_never_strips_the_end(data: bytes) -> None:
     if b"Binary files" in data or not data.strip():
         return
     assert normalise(data).data.removesuffix(b"\n") == data.lstrip(b"\r\n").removesuffix(b"\n")
 
 
-def test_names_outside_utf8_survive(tmp_path: Path) -> None:
+def test_h6_names_outside_utf8_survive(tmp_path: Path) -> None:
     name = os.fsdecode(b"\xff.py")
     top = make(tmp_path / "r", {name: b"1\n"})
     first = door.open_repo(top)

@@ -442,6 +442,24 @@ def test_export_by_copy_and_by_hard_links(tmp_path: Path) -> None:
         sut.export(trees, Side.BASE, str(tmp_path / "base"))
 
 
+def test_i5_an_export_holds_no_history(tmp_path: Path) -> None:
+    """The answer is in a commit before, in one after and behind a tag: nothing of it can be found."""
+    answer = b"def answer():\n    return 42\n"
+    top = make(tmp_path / "r", SRC | {"src/answer.py": answer})
+    (top / "src/answer.py").unlink()
+    base = commit(top)
+    fixed = commit(top, {"src/answer.py": answer})
+    git(top, "tag", "fixed")
+    git(top, "checkout", "-q", "--detach", base)
+    write(top, {"src/m.py": b"v = 2\n"})
+    made = sut.export(trees_of(top), Side.HEAD_HEAD, str(tmp_path / "case"))
+    found = [path for path in Path(made.folder).rglob("*") if not path.is_dir()]
+    assert found
+    assert [path for path in found if ".git" in path.relative_to(made.folder).parts] == []
+    told = (b"return 42", fixed.encode(), git(top, "rev-parse", "fixed:src/answer.py").encode())
+    assert [path for path in found if any(word in path.read_bytes() for word in told)] == []
+
+
 def test_disk_digest_follows_links_inside_the_side(tmp_path: Path) -> None:
     import hashlib
 

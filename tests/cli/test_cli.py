@@ -19,7 +19,7 @@ from needs import need, need_program
 from reviews import PRICE, SETTINGS, Cli, bare_python, cli, environment, main_in, receipts, shop
 
 import showcause
-from showcause.cli import COMMANDS
+from showcause.cli.group import COMMANDS
 
 UNDEFINED = PRICE + b"\nRATES = [vat_of_germany]\n"
 FINE = PRICE + b"\n# fine\n"

@@ -164,6 +164,13 @@ def test_one_answer_one_typed_end_and_no_second_try(answer: Answer, kind: ChatFa
     assert KEY not in repr(found)
 
 
+@pytest.mark.parametrize("status", [400, 401, 429, 500, 503])
+def test_d1_a_bad_status_with_a_perfect_answer_is_a_failure(status: int) -> None:
+    failure = failure_of([Answer(status=status, body=completion('{"decision": "accept"}').data)] * 3)
+    assert failure.status == status
+    assert not hasattr(failure, "text")
+
+
 def test_the_key_is_masked_where_a_provider_repeats_it() -> None:
     failure = failure_of([error(401, f"Incorrect API key provided: {KEY}")])
     assert failure.status == 401
@@ -171,7 +178,7 @@ def test_the_key_is_masked_where_a_provider_repeats_it() -> None:
 
 
 @pytest.mark.parametrize("headers", [{"retry-after": "0.05"}, {"retry-after-ms": "50"}, {}])
-def test_a_rate_limit_is_waited_for(headers: dict[str, str]) -> None:
+def test_g2_a_rate_limit_is_waited_for(headers: dict[str, str]) -> None:
     reply = reply_to([error(429, "slow down", headers), completion("yes")])
     [earlier] = reply.earlier
     assert (earlier.kind, earlier.status) == (ChatFailureKind.RATE_LIMIT, 429)

@@ -268,8 +268,8 @@ def test_d6_six_suites_have_their_own_states(tmp_path: Path) -> None:
         assert item.base.value == expected, name
 
 
-def test_a_change_of_kinds_is_listed(tmp_path: Path) -> None:
-    """H4, H1 and H2 at the level of a review: rename, carriage returns, bytes that are not UTF-8."""
+def test_h1_h2_h4_a_change_of_kinds_is_listed(tmp_path: Path) -> None:
+    """Rename, carriage returns, bytes that are not UTF-8."""
     top = shop(
         tmp_path / "r",
         {"a.py": b"x = 1\r\ny = 1\r\n", "latin.py": b"# caf\xe9\nz = 1\n", "old.py": b"q = 1\n"},

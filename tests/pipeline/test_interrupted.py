@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -30,6 +31,9 @@ from showcause.records import Ended
 SLEEPS = b"import time\nimport unittest\n\nfrom shop import price\n\n\nclass SlowTest(unittest.TestCase):\n"
 SLEEPS += b"    def test_slow(self):\n        time.sleep(getattr(price, 'WAIT', 0))\n"
 PATCH: Files = {"shop/price.py": PRICE + b"\nWAIT = 30\n"}
+
+
+_HUGE_BYTES = 4 << 30  # more than git reads before anyone gives up waiting
 
 
 def _runs(*words: str) -> Callable[[int], bool]:
@@ -60,9 +64,6 @@ def prepare(top: Path, phase: str) -> None:
     base: Files = {"suite": {"tests/test_slow.py": SLEEPS}, "imports": {"shop/slow.py": b"\n"}}.get(phase, {})
     shop(top, base)
     write(top, PATCH | PHASES[phase][1])
-    if phase == "snapshot":
-        with open(top / "large", "wb") as file:
-            file.truncate(40 << 20)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
@@ -73,15 +74,39 @@ def test_d2_a_signal_ends_all_and_is_in_the_receipt(
     top = tmp_path / "r"
     prepare(top, phase)
     before = fingerprint(top)
+    if phase == "snapshot":
+        with open(top / "large", "wb") as file:
+            file.truncate(_HUGE_BYTES)
     living = start_cli(top, tmp_path / "temporary", "review", "--format", "json")
     until(lambda: PHASES[phase][0](living.process.pid))
     assert living.interrupt(number) == 130
     assert processes_below(str(tmp_path)) == []
     assert leftovers(living.temporary) == []
+    (top / "large").unlink(missing_ok=True)
     assert fingerprint(top) == before
     (receipt,) = receipts(top)
     assert (receipt.body.ended, receipt.body.exit_status) == (Ended.INTERRUPTED, 130)
     assert (receipt.body.verdict, receipt.body.causes) == (None, ())
+    assert (receipt.body.bound_to.head_tree == "") == (phase == "snapshot"), "git was stopped, not awaited"
+
+
+def test_d2_a_signal_while_the_receipt_waits_for_the_store(tmp_path: Path) -> None:
+    """Somebody holds the store: the wait ends, nothing is half written, and the next look says what it was."""
+    top = shop(tmp_path / "r", {"tests/test_slow.py": SLEEPS})
+    write(top, {"shop/price.py": PRICE + b"\nWAIT = 2\n"})
+    living = start_cli(top, tmp_path / "temporary", "review", "--format", "json")
+    until(lambda: _runs("showcause_unittest.py")(living.process.pid))
+    holder = sqlite3.connect(top / ".git" / "showcause" / "store.sqlite3", timeout=30, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    until(lambda: not descendants(living.process.pid))
+    assert living.process.poll() is None
+    assert living.interrupt(signal.SIGINT) == 130
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert leftovers(living.temporary) == []
+    assert "interrupted" in cli(top, "list").out
+    assert [receipt.body.ended for receipt in receipts(top)] == [Ended.INTERRUPTED]
+    assert cli(top, "verify").status == 0
 
 
 def test_a_signal_before_the_work_is_no_verdict(tmp_path: Path) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from report_samples import HOSTILE, cause, check, item, receipt, review, samples
 
+from showcause.receipt import ending
 from showcause.records import Attribution, Ended, NotChecked, Outcome, Verdict
-from showcause.report.tally import tally
+from showcause.report.tally import in_words, tally
 from showcause.report.text import render
-from showcause.report.words import headline, paragraph, status_line, visible
+from showcause.report.words import headline, outcome_word, paragraph, status_line, visible
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "report"
 SAMPLES = samples()
@@ -69,6 +70,9 @@ def test_how_hidden_characters_are_shown() -> None:
     )
     assert visible(" a\r\n\tb\u2028c ") == "a b c"
     assert visible("x" * 301) == "x" * 300 + "... (+1 characters)"
+    assert visible("some words of a sentence", 14) == "some words of... (+11 characters)", "not mid-word"
+    assert visible("some words of a sentence", 13) == "some words of... (+11 characters)"
+    assert visible("a " + "x" * 30, 20) == "a " + "x" * 18 + "... (+12 characters)", "one word is too long"
     assert paragraph("a\r\nb\n\n\tc\n", 2, 80) == ["a", "b", "... 1 more line"]
     assert paragraph("\n \n", 2, 80) == []
     assert "\n" not in visible(HOSTILE)
@@ -113,12 +117,41 @@ def test_every_item_is_counted_once(attribution: Attribution, base: Outcome, hea
     assert tally(check(*items)).total() == len(items)
 
 
-def test_one_line_says_it_all() -> None:
+def test_what_failed_on_base_already_is_named() -> None:
+    failing = [
+        item(f"t{n}", Outcome.FAILED, Outcome.FAILED, Attribution.PRE_EXISTING, note=HOSTILE)
+        for n in range(5)
+    ]
+    assert in_words(check(*failing[:1])) == "1 failing on base already (t0)"
+    assert in_words(check(*failing, item("good"))) == (
+        "5 failing on base already (t0, t1, t2 and 2 more), 1 passed on both"
+    )
+
+
+@pytest.mark.parametrize("ended", Ended)
+def test_a_listing_has_the_word_of_the_report(ended: Ended) -> None:
+    for verdict in (None, *Verdict):
+        word = outcome_word(ended, verdict)
+        shown = ending(ended, verdict).verdict
+        if ended in (Ended.DECIDED, Ended.UNDECIDED):
+            assert shown is not None
+            assert word == shown.value
+        else:
+            assert word == ended.value
+    assert outcome_word(Ended.UNDECIDED, None) == "uncertain"
+
+
+def test_o3_one_line_says_it_all() -> None:
     assert status_line(SAMPLES["reject"]) == (
         "showcause: Rejected: a test of the project passes without the patch and fails with it; 1 cause; "
         "26 items compared; 1 not checked; receipt 3f2a9c01d4e5"
     )
-    assert all(status_line(one).endswith(f"receipt {one.id}") for one in SAMPLES.values())
+    for name, one in SAMPLES.items():
+        line = status_line(one)
+        assert line.startswith(f"showcause: {headline(one)}; "), name
+        assert re.search(r"\d+ items? compared; \d+ not checked; receipt 3f2a9c01d4e5$", line), name
+        assert "\n" not in line
+    assert {one.body.ended for one in SAMPLES.values()} == set(Ended), "no ending is silent"
 
 
 def test_verbose_cuts_nothing() -> None:

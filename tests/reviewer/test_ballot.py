@@ -40,6 +40,21 @@ def test_the_majority_is_over_all_votes(letters: str, decision: Verdict) -> None
     assert majority(votes(letters))[0] is decision
 
 
+def test_g2_a_refusing_provider_is_no_answer_and_is_counted_beside() -> None:
+    """Three of ten votes met a rate limit: none of them counts against, and the words tell how many."""
+    limit = ChatFailure(kind=ChatFailureKind.RATE_LIMIT, message="429", status=429)
+    chat = FakeChat(lambda number, _: reply(answer(PACKET, "accept")) if number < 8 else limit)
+    ballot = hold_ballot(chat, PACKET, Voting(votes=10), deadline=Deadline.after(10))
+    assert [one.fault for one in ballot.votes].count(VoteFault.CHAT_FAILURE) == 3
+    assert {one.chat_failure for one in ballot.votes if one.fault} == {ChatFailureKind.RATE_LIMIT}
+    assert majority(ballot.votes) == (
+        Verdict.ACCEPT,
+        "7 accept, 0 reject, 0 uncertain, 3 invalid of 10 votes",
+    )
+    told = rates(ballot.votes)[0]
+    assert (told.accept, told.reject, told.uncertain) == (0.7, 0.0, 0.3)
+
+
 def test_votes_set_aside_count_for_nothing_and_the_whole_stays() -> None:
     assert majority(votes("aaarr"), without={1}) == (
         Verdict.UNCERTAIN,

@@ -8,7 +8,18 @@ from packets_made import FULL, GREEN, packet, patch, section
 from votes_made import vote
 
 from showcause.packet import Material
-from showcause.records import Ballot, Cite, Conclusion, Finding, Packet, Powers, Reason, Verdict, Vote, WitnessRule
+from showcause.records import (
+    Ballot,
+    Cite,
+    Conclusion,
+    Finding,
+    Packet,
+    Powers,
+    Reason,
+    Verdict,
+    Vote,
+    WitnessRule,
+)
 from showcause.reviewer import audit_votes, conclude, majority
 
 ALL = Powers(accept=True, reject=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from packets_made import FULL, packet
 from votes_made import answer, reply
@@ -50,6 +51,15 @@ def test_l1_one_object_is_found_whatever_surrounds_it(text: str) -> None:
     assert (vote.decision, vote.fault, vote.why) == (Verdict.REJECT, None, "")
     assert vote.reasons[0].cites[0].id == "ev-1"
     assert vote.findings[0].wrong == "[0]"
+
+
+@pytest.mark.parametrize("end", FinishReason)
+def test_d3_an_empty_answer_has_its_own_state_however_well_it_ended(end: FinishReason) -> None:
+    vote = read(msgspec.structs.replace(reply(""), finish_reason=end))
+    assert vote.decision is None
+    assert vote.fault in (VoteFault.EMPTY, VoteFault.STOPPED)
+    if end is FinishReason.STOP:
+        assert vote.fault is VoteFault.EMPTY
 
 
 @pytest.mark.parametrize(

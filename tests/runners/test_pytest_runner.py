@@ -136,6 +136,25 @@ def test_a_conftest_that_meddles_with_the_run(tmp_path: Path, name: str) -> None
     assert told.why
 
 
+ENDS = {
+    "status 0": "session.exitstatus = 0",
+    "status 2": "session.exitstatus = 2",
+    "status 3": "session.exitstatus = 3",
+    "a signal": "import os; os.kill(os.getpid(), 15)",
+}
+
+
+@pytest.mark.parametrize("way", ENDS)
+def test_d1_a_perfect_report_with_another_end_is_not_believed(tmp_path: Path, way: str) -> None:
+    """Every test passed and both controls held; the process ends otherwise than that implies."""
+    conftest = f"def pytest_sessionfinish(session): {ENDS[way]}\n"
+    root = write(tmp_path / "repo", {"conftest.py": conftest, "test_a.py": "def test_x(): pass\n"})
+    told = report(PYTEST, root, ("test_a.py",), expect=("test_a.py::test_x",))
+    assert told.state in (RunState.TAMPERED, RunState.CRASHED, RunState.ENVIRONMENT), told
+    assert told.why
+    assert (told.exit_status, told.signal) == ((None, 15) if way == "a signal" else (int(way[-1]), None))
+
+
 DROPPING = {
     "ignores the file": "collect_ignore = ['test_a.py']\n",
     "deselects": "def pytest_collection_modifyitems(items): items[:] = []\n",

@@ -51,7 +51,7 @@ def assert_whole(path: Path, ids: list[str]) -> None:
 # ------------------------------------------------------------------ many at once
 
 
-def test_eight_processes_append_a_hundred_each(tmp_path: Path) -> None:
+def test_m3_eight_processes_append_a_hundred_each(tmp_path: Path) -> None:
     path = tmp_path / "s" / "store.sqlite3"
     children = [child("append", path, 100) for _ in range(8)]
     outputs = [process.communicate(timeout=300)[0] for process in children]

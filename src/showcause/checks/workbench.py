@@ -42,10 +42,13 @@ from showcause.settings import Settings
 from showcause.store import BaseKey, Store
 from showcause.trees import SurfaceKind, Trees, disk_digest
 
-__all__ = ["GRACE_S", "Kit", "Plan", "Workbench"]
+__all__ = ["EVENTS", "GRACE_S", "Kit", "Plan", "Workbench"]
 
 GRACE_S = 20.0
 """Seconds that a run may last beyond its budget: start, collection, and the test that is under way."""
+
+EVENTS = "events.jsonl"
+"""Name of the file in which a script of ours writes its events."""
 
 _SET_ASIDE_ROUNDS = 2
 _SAMPLE = 20  # ids repeated where head cannot start: the second start tells the same of every test
@@ -85,7 +88,7 @@ class Workbench:
         self.trees = trees
         self.kit = kit
         self.folder = folder
-        self._inside = self._copy_inside()
+        self.inside = self._copy_inside()
         self.places = Places(trees, kit.sandbox, folder)
         self._lock = threading.Lock()
         self._runs = 0
@@ -118,7 +121,7 @@ class Workbench:
             if not again:
                 break
             self.kit.say(f"{plan.check}: {len(again)} differ, run {number + 1} of each")
-            select = plan.select if plan.repeat_whole else again
+            select = plan.select if plan.repeat_whole else again[:: -1 if plan.repeat_backwards else 1]
             repeat = msgspec.structs.replace(plan, select=select, expect=again, skip=())
             for side, report in self._both(repeat, base, head, number).items():
                 told[side].append(report)
@@ -202,8 +205,10 @@ class Workbench:
         readable: tuple[str, ...] = (),
         out_dir: str = "",
         limit_s: float,
+        keep_bytes: int = _TOOL_BYTES,
     ) -> process.Finished:
-        """Run a program in the tree of a side, with no network; its whole output is kept.
+        """Run a program in the tree of a side, with no network; its output is kept whole, or
+        `keep_bytes` of each end.
 
         `readable` are the paths it needs besides the project's own; only `out_dir` outlives it.
         A program that could not be started in the sandbox ended as `spawn_failed`. Raises Cancelled.
@@ -211,13 +216,15 @@ class Workbench:
         place = self.places.of(side)
         interpreter = os.path.dirname(self.kit.project.python)
         env = {"PATH": f"{interpreter}:/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
-        command = process.Command(argv=argv, cwd=place.root, env=env, limit_s=limit_s, keep_bytes=_TOOL_BYTES)
+        command = process.Command(argv=argv, cwd=place.root, env=env, limit_s=limit_s, keep_bytes=keep_bytes)
         confinement = self._confinement(
             place, readable=readable, writable=(out_dir,) if out_dir else (), network=Network.NONE
         )
         finished, refused = self._confined(command, confinement)
         if "mount overlay" in refused and self.places.without_overlay(refused):
-            return self.tool(side, argv, readable=readable, out_dir=out_dir, limit_s=limit_s)
+            return self.tool(
+                side, argv, readable=readable, out_dir=out_dir, limit_s=limit_s, keep_bytes=keep_bytes
+            )
         if refused:
             why = f"the sandbox could not start it: {refused}"
             return msgspec.structs.replace(finished, how=process.How.SPAWN_FAILED, exit_status=None, why=why)
@@ -226,16 +233,20 @@ class Workbench:
     def script(self, side: Side, name: str, job: dict[str, Any], *, limit_s: float) -> Asked:
         """Run `runners/inside/NAME` with the project's interpreter on a side. Raises Cancelled."""
         out_dir = self.new_out_dir()
-        events, job_file = (os.path.join(out_dir, file) for file in ("events.jsonl", "job.json"))
-        with open(job_file, "wb") as file:
-            file.write(msgspec.json.encode(job | {"events": events, "out_dir": out_dir}))
-        argv = (self.kit.project.python, os.path.join(self._inside, name), job_file)
+        argv = self.script_argv(name, job, out_dir)
         try:
-            finished = self.tool(side, argv, readable=(self._inside,), out_dir=out_dir, limit_s=limit_s)
-            told = read_regular(events)
+            finished = self.tool(side, argv, readable=(self.inside,), out_dir=out_dir, limit_s=limit_s)
+            told = read_regular(os.path.join(out_dir, EVENTS))
         finally:
             shutil.rmtree(out_dir, ignore_errors=True)
         return Asked(finished=finished, events=told)
+
+    def script_argv(self, name: str, job: dict[str, Any], out_dir: str) -> tuple[str, ...]:
+        """The command line that runs `runners/inside/NAME`; its events are to be found in `out_dir`."""
+        events, job_file = os.path.join(out_dir, EVENTS), os.path.join(out_dir, "job.json")
+        with open(job_file, "wb") as file:
+            file.write(msgspec.json.encode(job | {"events": events, "out_dir": out_dir}))
+        return self.kit.project.python, os.path.join(self.inside, name), job_file
 
     def digests(self, side: Side, paths: Sequence[str]) -> dict[str, str]:
         """Path -> SHA-256 of what lies there on a side, "" where nothing does."""
@@ -320,7 +331,7 @@ class Workbench:
             surface=self.kit.surface,
             sources=self.kit.project.sources,
             out_dir=out_dir,
-            inside_dir=self._inside,
+            inside_dir=self.inside,
             nonce=os.urandom(8).hex(),
             budget_s=plan.budget_s,
             workdir=plan.workdir,

@@ -10,60 +10,20 @@ import os
 import sys
 from collections.abc import Sequence
 
-import click
-
 from showcause import __version__
 from showcause.errors import Cancelled, EnvironmentFault, ShowcauseError, Unappliable, UsageError
 
 __all__ = ["main"]
 
-COMMANDS = {
-    "review": "showcause.cli.review",
-    "reproduce": "showcause.cli.reproduce",
-    "show": "showcause.cli.receipts",
-    "list": "showcause.cli.receipts",
-    "verify": "showcause.cli.receipts",
-    "doctor": "showcause.cli.doctor",
-    "init": "showcause.cli.init",
-    "demo": "showcause.cli.demo",
-}
-
-
-class _Lazy(click.Group):
-    """Loads a command's module when it is asked for: `--version` and `--help` load none."""
-
-    def list_commands(self, _ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        import importlib
-
-        command: click.Command = getattr(importlib.import_module(COMMANDS[name]), f"{name}_command")
-        return command
-
-
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, "--version", message="showcause %(version)s")
-def _cli() -> None:
-    """Reviews the patch that a coding agent hands in.
-
-    Rejects only with a cause that anyone can re-run, never accepts because a check passed, and says
-    uncertain when nothing was shown either way.
-    """
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        result = _cli.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
+        status = _run(words)
         sys.stdout.flush()
-    except click.Abort:
+    except KeyboardInterrupt:
         return _fail("interrupted", 130)
-    except click.ClickException as error:
-        error.show()
-        return 2
     except (BrokenPipeError, SystemExit):
         # The reader of our output is gone (`| head`), for which click would end as 1: our word for reject.
         return _unheard()
@@ -71,7 +31,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _told(error)
     except Exception as error:  # noqa: BLE001  the last line of defence: our bug is 4, never a verdict
         return _bug(error)
-    return result if isinstance(result, int) else 0
+    return status
+
+
+def _run(words: Sequence[str]) -> int:
+    """The short way for the words that every hook and every turn says; click for all else."""
+    from showcause.cli.table import VERSION, read_review
+
+    told = read_review(words)
+    if told is not None:
+        _import_msgspec()
+        from showcause.cli.review import review
+
+        return review(**told)
+    if list(words) == [VERSION]:
+        print(f"showcause {__version__}")
+        return 0
+    from showcause.cli import group
+
+    return group.run(words)
+
+
+def _import_msgspec() -> None:
+    """With the names of `typing`, which are the same since 3.11: `typing_extensions`, which is taken where
+    another package brought it, imports for 8 ms."""
+    if "typing_extensions" not in sys.modules:
+        sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # an ImportError
+        try:
+            import msgspec  # noqa: F401
+        finally:
+            del sys.modules["typing_extensions"]
 
 
 def _unheard() -> int:
@@ -105,5 +94,5 @@ def _bug(error: Exception) -> int:
 def _fail(message: str, status: int) -> int:
     from showcause.canon import printable
 
-    click.echo(f"showcause: {printable(message)}", err=True)
+    print(f"showcause: {printable(message)}", file=sys.stderr, flush=True)
     return status

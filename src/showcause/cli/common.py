@@ -6,23 +6,13 @@ import os
 import signal
 import sys
 import threading
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-import click
-
 from showcause.errors import UsageError
 
-__all__ = ["cancellation", "directory_option", "format_option", "overrides_of", "progress", "wants_colour"]
-
-directory_option = click.option(
-    "-C", "directory", default=".", metavar="DIR", help="The repository; default: the current folder."
-)
-format_option = click.option(
-    "--format", "format_", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True
-)
+__all__ = ["cancellation", "overrides_of", "progress", "tell", "wants_colour"]
 
 
 def progress() -> Callable[[str], None]:
@@ -31,11 +21,16 @@ def progress() -> Callable[[str], None]:
         return lambda _line: None
 
     def say(line: str) -> None:
-        from showcause.report.words import visible
-
-        click.echo(f"showcause: {visible(line)} ...", err=True)
+        tell(line, " ...")
 
     return say
+
+
+def tell(line: str, after: str = "") -> None:
+    """A line for people, beside the output."""
+    from showcause.report.words import visible
+
+    print(f"showcause: {visible(line)}{after}", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -72,6 +67,8 @@ def overrides_of(pairs: tuple[str, ...]) -> dict[str, object]:
 
 
 def _value(text: str) -> object:
+    import tomllib
+
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

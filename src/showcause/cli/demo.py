@@ -78,7 +78,9 @@ def _row(patch: DemoPatch, alone: Receipt, settled: Receipt) -> None:
 
 
 def _verdict(receipt: Receipt, width: int) -> str:
-    word = receipt.body.verdict.value if receipt.body.verdict else "uncertain"
+    from showcause.report.words import outcome_word
+
+    word = outcome_word(receipt.body.ended, receipt.body.verdict)
     padded = f"{word:<{width}}"
     return click.style(padded, fg=_COLOURS.get(word, "yellow")) if wants_colour() else padded
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from showcause.cli.common import directory_option
+from showcause.cli.options import directory_option
 
 __all__ = ["doctor_command"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from showcause.cli.common import directory_option
+from showcause.cli.options import directory_option
 
 if TYPE_CHECKING:
     from showcause.git import Repo

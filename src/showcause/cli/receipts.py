@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from showcause.cli.common import directory_option, format_option, wants_colour
+from showcause.cli.common import wants_colour
+from showcause.cli.options import directory_option, format_option, verbose_option
 
 if TYPE_CHECKING:
     from showcause.store import Row, Store
@@ -33,7 +34,7 @@ def _store(directory: str) -> Iterator[Store]:
 @click.command("show")
 @click.argument("receipt", default="")
 @directory_option
-@click.option("-v", "--verbose", is_flag=True, help="Show all, shorten nothing.")
+@verbose_option
 @format_option
 def show_command(receipt: str, directory: str, verbose: bool, format_: str) -> int:
     """Show a receipt: the last one, or the one whose id starts with RECEIPT."""
@@ -75,9 +76,9 @@ def list_command(directory: str, limit: int, format_: str) -> int:
 
 
 def _line(row: Row) -> str:
-    from showcause.report.words import visible
+    from showcause.report.words import outcome_word, visible
 
-    word = row.verdict.value if row.verdict else row.ended.value
+    word = outcome_word(row.ended, row.verdict)
     causes = f", {row.causes} cause{'s' if row.causes > 1 else ''}" if row.causes else ""
     why = f"  {visible(row.why, 80)}" if row.why else ""
     return f"{row.id}  {row.created[:19]}Z  {word}{causes}{why}"

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from showcause.cli.common import cancellation, directory_option, progress
+from showcause.cli.common import cancellation, progress
+from showcause.cli.options import directory_option
 
 if TYPE_CHECKING:
     from showcause.pipeline import Reproduced

@@ -20,7 +20,7 @@ from showcause.gate.causes import (
     static_causes,
 )
 from showcause.gate.official import FAIL_TO_PASS, OFFICIAL, PASS_TO_PASS, official_verdict
-from showcause.gate.probing import break_causes, failing, passes_accept, probe_causes
+from showcause.gate.probing import break_causes, failing, passes_accept, probe_cause, probe_causes
 from showcause.gate.reviewed import decide_reviewed
 from showcause.records import (
     Cause,
@@ -46,6 +46,7 @@ __all__ = [
     "decide",
     "decide_reviewed",
     "official_verdict",
+    "probe_cause",
 ]
 
 

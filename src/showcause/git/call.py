@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -12,7 +13,7 @@ from tempfile import mkdtemp
 from showcause import process
 from showcause.canon import printable
 from showcause.clock import Deadline
-from showcause.errors import GitFault
+from showcause.errors import Cancelled, GitFault
 from showcause.records import Record
 
 __all__ = ["Repo", "base_environment", "call", "complaint", "finish", "scratch", "spawn"]
@@ -24,7 +25,7 @@ class Repo(Record, frozen=True, kw_only=True):
     """A repository as found: absolute paths, HEAD, and the settings of every call.
 
     `private` holds all that showcause writes; `objects` is the user's object directory, only read.
-    `branch` is the full name of the checked-out branch, "HEAD" when detached.
+    `branch` is the full name of the checked-out branch, "HEAD" when detached. `cancel` ends any call.
     """
 
     top: str
@@ -39,6 +40,7 @@ class Repo(Record, frozen=True, kw_only=True):
     private: str
     settings: tuple[tuple[str, str], ...]
     deadline: Deadline | None = None
+    cancel: threading.Event | None = None
 
     @property
     def private_objects(self) -> str:
@@ -94,8 +96,9 @@ def spawn(  # the one line that starts git
     env: Mapping[str, str],
     stdin: bytes = b"",
     deadline: Deadline | None = None,
+    cancel: threading.Event | None = None,
 ) -> process.Finished:
-    """Run git to its end. Raises GitFault if it could not start or did not end by itself."""
+    """Run git to its end. Raises GitFault if it could not start or did not end by itself, and Cancelled."""
     finished = process.run(
         process.Command(
             argv=(git_program(), *arguments),
@@ -107,7 +110,10 @@ def spawn(  # the one line that starts git
             reap=process.Reap.GROUP,
         ),
         deadline=deadline,
+        cancel=cancel,
     )
+    if finished.how is process.How.CANCELLED:
+        raise Cancelled("interrupted")
     if finished.how is not process.How.EXITED:
         raise GitFault(f"git {arguments[0]}: {finished.how.value} {finished.why}".rstrip())
     return finished
@@ -132,7 +138,7 @@ def finish(
     env["GIT_INDEX_FILE"] = index or os.path.join(repo.private, "no-index")
     env["GIT_OBJECT_DIRECTORY"] = repo.private_objects
     env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = _quoted(repo.objects)
-    return spawn(arguments, cwd=place, env=env, stdin=stdin, deadline=repo.deadline)
+    return spawn(arguments, cwd=place, env=env, stdin=stdin, deadline=repo.deadline, cancel=repo.cancel)
 
 
 def call(

@@ -48,7 +48,7 @@ def _state(repo: Repo, path: str) -> tuple[str, str]:
     """(checked-out commit or "", what is wrong or "")."""
     where = os.path.join(repo.top, path)
     try:
-        inner = open_repo(where, private=os.path.join(repo.private, "inner"))
+        inner = open_repo(where, private=os.path.join(repo.private, "inner"), cancel=repo.cancel)
     except (UsageError, EnvironmentFault) as error:
         return "", f"submodule that cannot be read: {error}"
     if os.path.realpath(inner.top) != os.path.realpath(where):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from collections.abc import Iterator
 
 from showcause.canon import printable
@@ -35,11 +36,14 @@ _ANSWERS = 11
 _TO_TOP = 8  # answers up to and including the top of the work tree
 
 
-def open_repo(path: str | os.PathLike[str], *, private: str | None = None) -> Repo:
+def open_repo(
+    path: str | os.PathLike[str], *, private: str | None = None, cancel: threading.Event | None = None
+) -> Repo:
     """The repository whose work tree holds `path`.
 
     `private` is the folder for all that showcause writes; left out, it is `showcause` in the common
-    git directory, or a folder of the user's cache where that cannot be written.
+    git directory, or a folder of the user's cache where that cannot be written. `cancel` ends this call
+    and every later one on the repository with Cancelled.
 
     Raises UsageError (no such folder, not a repository, bare, inside a git directory, no commits) and
     GitFault (git missing or too old, ownership refused, a folder name that git cannot tell).
@@ -47,8 +51,8 @@ def open_repo(path: str | os.PathLike[str], *, private: str | None = None) -> Re
     start = os.path.abspath(os.fspath(path))
     if not os.path.isdir(start):
         raise UsageError(f"{printable(start)} is not a folder")
-    settings = _settings(start)
-    asked = spawn(_QUESTIONS, cwd=start, env=base_environment(settings))
+    settings = _settings(start, cancel)
+    asked = spawn(_QUESTIONS, cwd=start, env=base_environment(settings), cancel=cancel)
     answers = os.fsdecode(asked.stdout.kept).split("\n")[:-1]
     _refuse(start, answers, asked.exit_status or 0, asked.stderr.kept)
     git_format, git_dir, common, index, objects, top, commit, tree, branch = answers[2:]
@@ -65,6 +69,7 @@ def open_repo(path: str | os.PathLike[str], *, private: str | None = None) -> Re
         branch=branch,
         private=place,
         settings=settings,
+        cancel=cancel,
     )
 
 
@@ -79,14 +84,15 @@ def _own_index(git_dir: str) -> str:
     return path if path and is_ours and os.path.isfile(path) else ""
 
 
-def _settings(start: str) -> tuple[tuple[str, str], ...]:
+def _settings(start: str, cancel: threading.Event | None) -> tuple[tuple[str, str], ...]:
     """The user's own view of the configuration, asked with the user's own locations of it."""
     env = base_environment(HARMLESS)
     for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL"):
         del env[name]
     kept = ("XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
     env |= {name: os.environ[name] for name in kept if name in os.environ}
-    asked = spawn(("config", "--show-scope", "-z", "--get-regexp", LOOK_AT), cwd=start, env=env)
+    listing = ("config", "--show-scope", "-z", "--get-regexp", LOOK_AT)
+    asked = spawn(listing, cwd=start, env=env, cancel=cancel)
     if asked.exit_status not in (0, 1):  # 1: nothing matched
         raise GitFault(f"git config: {complaint(asked.stderr.kept)}")
     return overrides(asked.stdout.kept, env)

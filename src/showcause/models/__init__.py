@@ -12,7 +12,7 @@ from pathlib import Path
 
 from showcause.errors import UsageError
 from showcause.models.anthropic import open_anthropic
-from showcause.models.family import UNKNOWN_FAMILY, family_of
+from showcause.models.family import PROVIDER_HOSTS, UNKNOWN_FAMILY, family_of
 from showcause.models.local import open_local
 from showcause.models.mailbox import Mailbox, open_mailbox
 from showcause.models.masking import mask, mask_plain, secrets_named
@@ -23,6 +23,7 @@ from showcause.records import Chat, ModelSpec
 
 __all__ = [
     "MODELS",
+    "PROVIDER_HOSTS",
     "UNKNOWN_FAMILY",
     "Act",
     "Cassette",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-__all__ = ["UNKNOWN_FAMILY", "family_of"]
+__all__ = ["PROVIDER_HOSTS", "UNKNOWN_FAMILY", "family_of"]
 
 UNKNOWN_FAMILY = "unknown"
 
@@ -44,7 +44,7 @@ _WORDS = (
 _PATTERNS = tuple((family, re.compile(words)) for family, words in _WORDS)
 
 # Hosts that serve only their own models.
-_HOSTS = {
+PROVIDER_HOSTS = {
     "api.openai.com": "openai",
     "api.anthropic.com": "anthropic",
     "generativelanguage.googleapis.com": "google",
@@ -69,8 +69,8 @@ def family_of(model_id: str, base_url: str = "") -> str:
     """
     named = {"eleuther"} if _NOT_OPENAI.search(model_id) else _named(model_id)
     host = (urlsplit(base_url).hostname or "").lower() if base_url else ""
-    if host in _HOSTS:
-        named.add(_HOSTS[host])
+    if host in PROVIDER_HOSTS:
+        named.add(PROVIDER_HOSTS[host])
     return named.pop() if len(named) == 1 else UNKNOWN_FAMILY
 
 

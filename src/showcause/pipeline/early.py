@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-
+from showcause.beside import Pending
 from showcause.process import Command
 from showcause.records import SandboxReport
 from showcause.sandbox import Confinement, Sandbox
@@ -14,7 +13,7 @@ __all__ = ["EarlySandbox"]
 class EarlySandbox:
     """A sandbox that is still being tried, which takes a confined run: the first question waits for it."""
 
-    def __init__(self, found: Future[Sandbox]) -> None:
+    def __init__(self, found: Pending[Sandbox]) -> None:
         self._found = found
 
     @property

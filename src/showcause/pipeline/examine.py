@@ -14,24 +14,24 @@ from showcause.checks.official import OfficialSuite, official_check
 from showcause.checks.own_tests import own_test_files, own_tests_check, vanished
 from showcause.checks.static import StaticFindings, static_check
 from showcause.checks.suite import choose_tests, durations_of, left_out, suite_check
-from showcause.checks.workbench import Kit, Workbench
+from showcause.checks.tampering import tampering
+from showcause.checks.workbench import Workbench
 from showcause.errors import EnvironmentFault, SandboxFault
 from showcause.gate import FAIL_TO_PASS, PASS_TO_PASS, SUITE, official_verdict
 from showcause.pipeline.effect import effect_of
+from showcause.pipeline.findings import Findings
 from showcause.records import (
     ChangeKind,
     CheckResult,
-    Evidence,
     LoadedState,
     NotChecked,
     Outcome,
-    Record,
     RunState,
     Tampering,
 )
 from showcause.trees import SurfaceKind, TreeReader, Trees
 
-__all__ = ["OFFICIAL_BUDGET_S", "Findings", "examine", "settled", "tampering", "untestable"]
+__all__ = ["OFFICIAL_BUDGET_S", "examine", "settled", "tampering", "untestable"]
 
 OFFICIAL_BUDGET_S = 300.0
 """Seconds for an official suite unless the settings say otherwise: cut short it decides nothing."""
@@ -39,30 +39,13 @@ OFFICIAL_BUDGET_S = 300.0
 _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".pyx", ".pxd", ".rs", ".go", ".f", ".f90")
 
 
-class Findings(Record, frozen=True, kw_only=True):
-    """What the checks told, and what they left out. `why_copying` is empty where overlays were used."""
-
-    checks: tuple[CheckResult, ...]
-    not_checked: tuple[NotChecked, ...]
-    tampering: tuple[Tampering, ...]
-    why_copying: str
-    evidence: tuple[Evidence, ...] = ()
-
-
 def examine(
-    trees: Trees,
-    reader: TreeReader,
-    kit: Kit,
-    folder: str,
-    *,
-    official: OfficialSuite | None,
-    budget_s: float,
+    bench: Workbench, reader: TreeReader, *, official: OfficialSuite | None, budget_s: float
 ) -> Findings:
     """Run every check that applies to the patch. Raises Cancelled and EnvironmentFault."""
-    bench = Workbench(trees, kit, folder)
     with ThreadPoolExecutor(1) as beside:
         static = beside.submit(_static, bench, reader)
-        effect = beside.submit(effect_of, trees)
+        effect = beside.submit(effect_of, bench.trees)
         found = _running(bench, reader, official, budget_s)
         told, evidence = static.result(), effect.result()
     return msgspec.structs.replace(
@@ -208,31 +191,6 @@ def _not_loaded(checks: list[CheckResult]) -> Iterator[NotChecked]:
     for path, is_loaded in seen.items():
         if not is_loaded:
             yield NotChecked(what=path, why="no run loaded it")
-
-
-def tampering(trees: Trees) -> tuple[Tampering, ...]:
-    """Edits of the patch to what judges it. Added tests are none; they are the author's testimony."""
-    changes = {change.path: change for change in trees.patch.changes}
-    found = []
-    for path, kind in sorted(trees.surface.items()):
-        change = changes.get(path)
-        is_new = change is not None and change.kind in (ChangeKind.ADDED, ChangeKind.COPIED)
-        if kind is SurfaceKind.NONE or (is_new and kind in (SurfaceKind.TEST, SurfaceKind.TEST_DATA)):
-            continue
-        verb = "deletes" if change is None or change.kind is ChangeKind.DELETED else "edits"
-        verb = "adds" if is_new else verb
-        found.append(Tampering(path=path, what=f"{verb} {_WORDS[kind]}"))
-    return tuple(found)
-
-
-_WORDS = {
-    SurfaceKind.TEST: "an existing test",
-    SurfaceKind.TEST_DATA: "test data",
-    SurfaceKind.CONFTEST: "pytest fixtures or hooks (conftest.py)",
-    SurfaceKind.RUNNER_CONFIG: "the configuration of tests or tools",
-    SurfaceKind.CI: "continuous integration",
-    SurfaceKind.INTERPRETER_HOOK: "code that runs at every start of the interpreter",
-}
 
 
 def untestable(checks: tuple[CheckResult, ...]) -> str:

@@ -18,19 +18,20 @@ from showcause.checks.suite import rerun_tests
 from showcause.checks.workbench import GRACE_S, Kit, Workbench
 from showcause.clock import Deadline
 from showcause.errors import EnvironmentFault, UsageError
-from showcause.gate import decide
+from showcause.gate import decide, probe_cause
 from showcause.git import Repo
 from showcause.patch import parse
 from showcause.pipeline.folder import working_folder
 from showcause.pipeline.intake import WORKTREE
 from showcause.pipeline.reviewing import store_of
+from showcause.probes import run_probes
 from showcause.project import find_project
 from showcause.receipt import Receipt
 from showcause.records import Cause, CheckResult, Patch, Record, ReviewRecord, Rule
 from showcause.sandbox import find_sandbox
 from showcause.settings import FILE, PYPROJECT, Settings, load_settings, override
 from showcause.store import Store
-from showcause.trees import TreeReader, make_trees, surface_files
+from showcause.trees import TreeReader, Trees, make_trees, surface_files
 
 __all__ = ["Reproduced", "reproduce"]
 
@@ -57,13 +58,14 @@ def reproduce(
     Raises UsageError for an unknown receipt or number and for a receipt without causes,
     EnvironmentFault if the trees are gone or nothing can be run.
     """
-    repo = git.open_repo(directory)
+    cancel = cancel or threading.Event()
+    repo = git.open_repo(directory, cancel=cancel)
     prefix, _, number = reference.partition("#")
     store = store_of(repo)
     try:
         receipt = store.get(prefix)
         causes = _chosen(receipt, number)
-        bench = _Bench(repo, receipt.body, store, say, cancel or threading.Event())
+        bench = _Bench(repo, receipt.body, store, say, cancel)
         return receipt, tuple(bench.again(cause) for cause in causes)
     finally:
         store.close()
@@ -102,7 +104,10 @@ class _Bench:
         if cause.rule is Rule.NO_CHANGE:
             return Reproduced(cause=cause, now=cause if patch.is_empty else None, checks=())
         with working_folder(self.repo.top) as folder:
-            checks = self._run(cause, patch, folder)
+            bench = Workbench(self._trees(patch), self._kit(), folder)
+            if cause.rule in (Rule.PROBE, Rule.GUARD, Rule.REVIEWER):
+                return self._probe_again(cause, bench)
+            checks = self._run(cause, patch, bench)
         decision = decide(
             patch_is_empty=False,
             task_given=True,
@@ -123,10 +128,23 @@ class _Bench:
             )
         return patch
 
-    def _run(self, cause: Cause, patch: Patch, folder: str) -> tuple[CheckResult, ...]:
-        worktree = git.snapshot(self.repo, WORKTREE).tree
-        trees = make_trees(self.repo, worktree=worktree, patch=patch)
-        bench = Workbench(trees, self._kit(), folder)
+    def _trees(self, patch: Patch) -> Trees:
+        return make_trees(self.repo, worktree=git.snapshot(self.repo, WORKTREE).tree, patch=patch)
+
+    def _probe_again(self, cause: Cause, bench: Workbench) -> Reproduced:
+        """One generated test, as the receipt has it."""
+        witnesses = self.record.review.witnesses if self.record.review else ()
+        kept = [*self.record.probes, *(one.result for one in witnesses if one.result)]
+        probe = next((one.probe for one in kept if one.probe.id == cause.item), None)
+        if probe is None:
+            raise UsageError("this rejection rests on the votes of a reviewer alone: no test shows it again")
+        budget_s = self.settings.probe.time_budget_s
+        probed = run_probes(bench, self.reader, [probe], self.record.asked, budget_s=budget_s)
+        (result,) = probed.results
+        now = probe_cause(result, cause.rule, cause.stage, "") if result.is_failing else None
+        return Reproduced(cause=cause, now=now, checks=(probed.check,) if probed.check else ())
+
+    def _run(self, cause: Cause, patch: Patch, bench: Workbench) -> tuple[CheckResult, ...]:
         match cause.rule:
             case Rule.IMPORT_ERROR:
                 paths = tuple(sorted(path for path in patch.paths if path.endswith(".py")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from showcause.receipt import Receipt
-from showcause.records import Record
+from showcause.records import Packet, Probe, Record
 
 __all__ = ["Request", "Reviewed"]
 
@@ -19,6 +19,10 @@ class Request(Record, frozen=True, kw_only=True):
     overrides  settings from the command line: "suite.python" -> value
     budget_s   seconds for the project's tests where the settings give none
     fresh      review again even if an equal review was settled
+    probes     generated tests that were given by hand
+    record     folder in which every exchange with a model is kept; "" for none
+    replay     folder from which exchanges are taken instead of asking
+    only_packet  make the reviewer's packet, ask nobody
     """
 
     directory: str = "."
@@ -32,11 +36,19 @@ class Request(Record, frozen=True, kw_only=True):
     overrides: dict[str, object] = {}
     budget_s: float = 60.0
     fresh: bool = False
+    probes: tuple[Probe, ...] = ()
+    record: str = ""
+    replay: str = ""
+    only_packet: bool = False
 
 
 class Reviewed(Record, frozen=True, kw_only=True):
-    """The receipt of a review; `from_store` if an earlier equal review answered. `notes` are for the user."""
+    """The receipt of a review; `from_store` if an earlier equal review answered. `notes` are for the user.
+
+    `packet` is what a reviewer would be given, where only that was asked for and the checks leave it open.
+    """
 
     receipt: Receipt
     from_store: bool
     notes: tuple[str, ...]
+    packet: Packet | None = None

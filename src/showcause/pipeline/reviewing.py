@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from showcause import __version__, git
+from showcause.beside import Beside, Pending
 from showcause.canon import digest, digest_record
 from showcause.clock import Deadline, now_text
 from showcause.errors import Cancelled, EnvironmentFault, Unappliable, UsageError
@@ -26,17 +26,17 @@ from showcause.pipeline.request import Request, Reviewed
 from showcause.project import CONFIG_FILES, Project, find_project
 from showcause.receipt import exit_status
 from showcause.records import (
-    Attribution,
     BoundTo,
     ChangeKind,
     CheckResult,
     Decision,
     Ended,
     NotChecked,
+    Powers,
+    ProbeResult,
     Record,
     ReviewRecord,
     SandboxReport,
-    Verdict,
 )
 from showcause.sandbox import Sandbox, find_sandbox
 from showcause.sandbox.identity import sandbox_identity
@@ -47,7 +47,8 @@ from showcause.trees import TreeReader, Trees, make_trees, moved, surface_files
 
 if TYPE_CHECKING:
     from showcause.checks.official import OfficialSuite
-    from showcause.pipeline.examine import Findings
+    from showcause.pipeline.cascade import Cascade, Given
+    from showcause.pipeline.desk import Desk
 
 __all__ = ["STORE_FILE", "review", "settings_of", "store_of"]
 
@@ -66,12 +67,13 @@ def review(
     wrong before there is anything to review.
     """
     began = time.monotonic()
-    repo = git.open_repo(request.directory)
-    base = base_of(repo, request)
     watch = _Watch(say=say, cancel=cancel or threading.Event(), began=began)
-    with ThreadPoolExecutor(2) as beside:  # the checkout is taken in while base is read
+    repo = git.open_repo(request.directory, cancel=watch.cancel)
+    base = base_of(repo, request)
+    with Beside() as beside:  # the checkout is taken in while base is read
         taken = beside.submit(take_in, repo, request, base)
-        reader = TreeReader(repo, base.tree)
+        # settings are quickly read, and tell where the receipt of an interrupted intake goes
+        reader = TreeReader(msgspec.structs.replace(repo, cancel=None), base.tree)
         settings = settings_of(reader, request)
         project = beside.submit(find_project, Path(repo.top), reader, settings)
         store = store_of(repo, settings)
@@ -84,7 +86,7 @@ def review(
 def store_of(repo: Repo, settings: Settings | None = None) -> Store:
     """The store of a repository, where its settings say; those of HEAD, unless given."""
     settings = settings or settings_of(TreeReader(repo, repo.head_tree), Request())
-    return open_store(settings.store.url or os.path.join(repo.private, STORE_FILE))
+    return open_store(settings.store.url or os.path.join(repo.private, STORE_FILE), cancel=repo.cancel)
 
 
 def settings_of(reader: TreeReader, request: Request) -> Settings:
@@ -120,11 +122,13 @@ class _Review:
         self.sandbox: SandboxReport | None = None
         self.official: OfficialSuite | None = None
 
-    def run(self, base: git.Revision, taken: Future[Intake], found_project: Future[Project]) -> Reviewed:
+    def run(self, base: git.Revision, taken: Pending[Intake], found_project: Pending[Project]) -> Reviewed:
         try:
             intake = taken.result()
         except Unappliable as error:
-            return self._unappliable(base, str(error))
+            return self._without_head(base, Ended.UNAPPLIABLE, f"the patch does not apply: {error}")
+        except Cancelled as error:
+            return self._without_head(base, Ended.INTERRUPTED, str(error))
         self.notes += intake.notes
         path = self._official_path(intake)
         if path:
@@ -133,6 +137,7 @@ class _Review:
             self.official = read_suite(path, self.repo, base.tree)
         project = found_project.result()
         self.notes += project.warnings
+        self._check_models()
         about = self._about(intake, project)
         key = self._key(about, intake)
         found = None if self.request.fresh else self.store.find_settled(key)
@@ -142,6 +147,14 @@ class _Review:
         record, is_settled = self._record(started, intake, project)
         receipt = self.store.finish_review(started, record, key if is_settled else "")
         return Reviewed(receipt=receipt, from_store=False, notes=tuple(self.notes))
+
+    def _check_models(self) -> None:
+        """Models that the settings name and do not have are the user's mistake, said before the work."""
+        names = (*self.settings.probe.models, self.settings.review.reviewer)
+        if any(names):
+            with self._desk() as desk:
+                for name in filter(None, names):
+                    desk.chat(name)
 
     # ---------------------------------------------------------------- what it is about
 
@@ -173,22 +186,24 @@ class _Review:
     def _key(self, about: About, intake: Intake) -> str:
         """What a settled review holds for: one changed byte of any of it asks for a new one."""
         suite = self.official.digest if self.official else ""
-        told = [about, intake.not_checked, suite, self.request.budget_s, sandbox_identity(), __version__]
+        probes = [probe.id for probe in self.request.probes]
+        asked = [suite, self.request.budget_s, probes, [probe.quote for probe in self.request.probes]]
+        told = [about, intake.not_checked, *asked, sandbox_identity(), __version__]
         return digest_record(told)
 
     # ---------------------------------------------------------------- the work
 
     def _record(self, started: Started, intake: Intake, project: Project) -> tuple[ReviewRecord, bool]:
         """The record, and whether it may answer for equal reviews."""
-        task_given = bool(self.request.issue) or self.official is not None
         if intake.patch.is_empty:
-            decision = self._decide((), started.id, patch_is_empty=True, task_given=task_given)
+            decision = self._decide((), started.id, patch_is_empty=True)
             ended = Ended.DECIDED if decision.verdict else Ended.NOTHING_TO_REVIEW
             return self._made(started, intake, ended, decision=decision), True
-        trees = make_trees(self.repo, worktree=intake.worktree, patch=intake.patch)
+        trees: Trees | None = None
         try:
+            trees = make_trees(self.repo, worktree=intake.worktree, patch=intake.patch)
             self._look_for_interrupt()
-            findings = self._examine(trees, project)
+            done = self._examine(started, trees, project)
             there = moved(self.repo, intake.worktree, name=WORKTREE)
             self._look_for_interrupt()
         except Cancelled as error:
@@ -196,47 +211,40 @@ class _Review:
         except EnvironmentFault as error:
             why = f"{error} (cure: {error.cure})" if error.cure else str(error)
             return self._made(started, intake, Ended.ENVIRONMENT, why, trees=trees), False
-        from showcause.pipeline.examine import settled, untestable
+        from showcause.pipeline.ending import ending_of, is_settled
 
         if there:
             why = f"the checkout changed during the review: {', '.join(there[:3])}"
-            return self._made(started, intake, Ended.MOVED, why, trees=trees, findings=findings), False
-        decision = self._decide(findings.checks, started.id, patch_is_empty=False, task_given=task_given)
-        told = (*findings.evidence, *decision.evidence)
-        decision = msgspec.structs.replace(decision, evidence=told)
-        decision, ended, why = _capped(decision, (*intake.not_checked, *findings.not_checked))
-        if decision.verdict is None and (trouble := untestable(findings.checks)):
-            ended, why = Ended.ENVIRONMENT, trouble
-        elif ended is Ended.UNDECIDED:
-            why = why or _broken_in_words(findings.checks)
-        made = self._made(started, intake, ended, why, trees=trees, findings=findings, decision=decision)
-        return made, settled(findings.checks)
+            return self._made(started, intake, Ended.MOVED, why, trees=trees, done=done), False
+        decision, ended, why = ending_of(done, intake.not_checked)
+        made = self._made(started, intake, ended, why, trees=trees, done=done, decision=decision)
+        return made, is_settled(done)
 
     def _look_for_interrupt(self) -> None:
         if self.watch.cancel.is_set():
             raise Cancelled("interrupted")
 
-    def _examine(self, trees: Trees, project: Project) -> Findings:
+    def _examine(self, started: Started, trees: Trees, project: Project) -> Cascade:
         from showcause.pipeline.early import EarlySandbox
 
         for fault in project.faults:
             raise fault.error()
         allowed = self.settings.sandbox.allow_unsandboxed
-        with ThreadPoolExecutor(1) as beside:  # a sandbox is tried while the tests are chosen
+        with Beside() as beside:  # a sandbox is tried while the tests are chosen
             sandbox = EarlySandbox(beside.submit(find_sandbox, allow_unsandboxed=allowed))
             try:
-                found = self._examine_in(sandbox, trees, project)
+                done = self._examine_in(started, sandbox, trees, project)
             finally:
                 self.sandbox = sandbox.report
-        if found.why_copying:
-            report = sandbox.report
-            self.sandbox = msgspec.structs.replace(report, tree="copy", tree_why=found.why_copying)
-        return found
+        if why := done.findings.why_copying:
+            self.sandbox = msgspec.structs.replace(sandbox.report, tree="copy", tree_why=why)
+        return done
 
-    def _examine_in(self, sandbox: Sandbox, trees: Trees, project: Project) -> Findings:
+    def _examine_in(self, started: Started, sandbox: Sandbox, trees: Trees, project: Project) -> Cascade:
         from showcause.checks.official import keep_suite
         from showcause.checks.running import how_to_run
-        from showcause.checks.workbench import GRACE_S, Kit
+        from showcause.checks.workbench import GRACE_S, Kit, Workbench
+        from showcause.pipeline.cascade import cascade
         from showcause.pipeline.examine import OFFICIAL_BUDGET_S, examine
         from showcause.pipeline.folder import working_folder
 
@@ -247,27 +255,59 @@ class _Review:
             running=how_to_run(project, self.reader),
             settings=self.settings,
             store=self.store,
-            deadline=Deadline.after(4 * (max(budget_s, OFFICIAL_BUDGET_S) + GRACE_S) + 60),
+            deadline=Deadline.after(4 * (max(budget_s, OFFICIAL_BUDGET_S) + GRACE_S) + 60 + self._stages_s()),
             cancel=self.watch.cancel,
             surface=surface_files(self.reader.paths()),
             say=self.watch.say,
         )
         if self.official is not None:
             keep_suite(self.repo, self.official)
-        with working_folder(self.repo.top) as folder:
-            return examine(trees, self.reader, kit, folder, official=self.official, budget_s=budget_s)
+        with working_folder(self.repo.top) as folder, self._desk() as desk:
+            bench = Workbench(trees, kit, folder)
+            found = examine(bench, self.reader, official=self.official, budget_s=budget_s)
+            return cascade(desk, bench, self.reader, found, self._given(started))
+
+    def _desk(self) -> Desk:
+        """Where models are asked from. Raises UsageError for names or folders that make no sense."""
+        from showcause.pipeline.desk import Desk
+
+        return Desk(self.settings, record=self.request.record, replay=self.request.replay)
+
+    def _given(self, started: Started) -> Given:
+        from showcause.pipeline.cascade import Given
+
+        return Given(
+            review_id=started.id,
+            issue=_text(self.request.issue),
+            probes=self.request.probes,
+            decide=lambda checks, probes: self._decide(checks, started.id, probes=probes),
+            powers=(Powers(accept=False, reject=False), "not calibrated"),
+            only_packet=self.request.only_packet,
+        )
+
+    def _stages_s(self) -> float:
+        """Seconds that probes and reviewer may take besides."""
+        probe, review = self.settings.probe, self.settings.review
+        rounds = 8 * (1 + probe.repairs + review.witnesses)
+        return probe.limit_s + review.limit_s + rounds * (probe.time_budget_s + 20)
 
     def _decide(
-        self, checks: tuple[CheckResult, ...], review_id: str, *, patch_is_empty: bool, task_given: bool
+        self,
+        checks: Sequence[CheckResult],
+        review_id: str,
+        *,
+        patch_is_empty: bool = False,
+        probes: Sequence[ProbeResult] = (),
     ) -> Decision:
         from showcause.gate import decide
 
         return decide(
             patch_is_empty=patch_is_empty,
-            task_given=task_given,
+            task_given=bool(self.request.issue) or self.official is not None,
             checks=checks,
             policy=self.settings.policy,
             review_id=review_id,
+            probes=probes,
         )
 
     # ---------------------------------------------------------------- the record
@@ -280,11 +320,12 @@ class _Review:
         why: str = "",
         *,
         trees: Trees | None = None,
-        findings: Findings | None = None,
+        done: Cascade | None = None,
         decision: Decision | None = None,
     ) -> ReviewRecord:
         from showcause.pipeline.examine import tampering
 
+        findings = done.findings if done else None
         verdict = decision.verdict if decision else None
         return ReviewRecord(
             verdict=verdict,
@@ -307,25 +348,30 @@ class _Review:
             wall_s=round(time.monotonic() - self.watch.began, 3),
             overrides=_as_text(self.request.overrides),
             official=self.official.digest if self.official else "",
+            asked=_text(self.request.issue) if done and (done.probes or done.review) else "",
+            probes=done.probes if done else (),
+            written=done.written if done else (),
+            review=done.review if done else None,
         )
 
-    def _unappliable(self, base: git.Revision, why: str) -> Reviewed:
+    def _without_head(self, base: git.Revision, ended: Ended, why: str) -> Reviewed:
+        """The receipt of a review that never got a head tree."""
         policy = digest_record(self.settings.policy)
-        bound = BoundTo(
-            base_tree=base.tree, head_tree="", patch=digest(self.request.diff or b""), policy=policy
-        )
+        given = self.request.diff
+        patch = digest(given) if given is not None else ""
+        bound = BoundTo(base_tree=base.tree, head_tree="", patch=patch, policy=policy)
         started = self.store.start_review(About(bound_to=bound, settings=self.settings.digest))
         record = ReviewRecord(
             verdict=None,
-            ended=Ended.UNAPPLIABLE,
-            why=f"the patch does not apply: {why}",
-            exit_status=exit_status(Ended.UNAPPLIABLE, None, allow_uncertain=False),
+            ended=ended,
+            why=why,
+            exit_status=exit_status(ended, None, allow_uncertain=False),
             decided_by=None,
             causes=(),
             evidence=(),
             checks=(),
             tampering=(),
-            not_checked=(NotChecked(what="the whole patch", why="it does not apply to base", caps=True),),
+            not_checked=(NotChecked(what="the whole patch", why=why, caps=True),),
             changes=(),
             bound_to=bound,
             sandbox=None,
@@ -339,36 +385,15 @@ class _Review:
         return Reviewed(receipt=receipt, from_store=False, notes=tuple(self.notes))
 
 
-def _capped(decision: Decision, not_checked: tuple[NotChecked, ...]) -> tuple[Decision, Ended, str]:
-    """Incomplete input caps the outcome at uncertain; a rejection has its cause all the same."""
-    caps = [note.what for note in not_checked if note.caps]
-    if decision.verdict is not Verdict.REJECT and caps:
-        passed = "all that ran passed, but " if decision.verdict else ""
-        more = f" and {len(caps) - 3} more" if len(caps) > 3 else ""
-        why = f"{passed}not everything was seen: {', '.join(caps[:3])}{more}"
-        capped = msgspec.structs.replace(decision, verdict=None, decided_by=None)
-        return capped, Ended.UNDECIDED, why
-    return decision, Ended.DECIDED if decision.verdict else Ended.UNDECIDED, ""
-
-
-def _broken_in_words(checks: tuple[CheckResult, ...]) -> str:
-    """What an undecided review must not hide in its evidence: base tests that fail since the patch."""
-    from showcause.attribution import BAD
-    from showcause.evidence import SUITE
-
-    items = [item for check in checks if check.id == SUITE for item in check.items]
-    broken = [i for i in items if i.attribution is Attribution.PATCH_CAUSED and i.head in BAD]
-    if not broken:
-        return ""
-    tests, fail = ("test", "fails") if len(broken) == 1 else ("tests", "fail")
-    return f"{len(broken)} {tests} of base {fail} since the patch; that may be a break, or what was asked for"
-
-
 def _elsewhere(repo: Repo) -> tuple[str, ...]:
     """A line for the user where nothing can be written into the git directory."""
     if is_within(repo.private, repo.common_dir):
         return ()
     return (f"{repo.common_dir} cannot be written: receipts and objects are kept in {repo.private}",)
+
+
+def _text(issue: bytes | None) -> str:
+    return (issue or b"").decode("utf-8", "replace")
 
 
 def _as_text(overrides: dict[str, object]) -> dict[str, str]:

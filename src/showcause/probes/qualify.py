@@ -7,11 +7,13 @@ time, at least twice. Whatever is not told is NOTHING: no default speaks for or 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from showcause.attribution import BAD, CONFIRM, summarise
 from showcause.canon import level
 from showcause.evidence import failure_words
+from showcause.probes.quoting import is_quoted
 from showcause.records import (
     CheckResult,
     Failure,
@@ -33,14 +35,17 @@ from showcause.runners.results import covers
 
 __all__ = ["dropped", "items_of", "judge"]
 
+_LACKING = re.compile(
+    r"(?:cannot import name|No module named|has no attribute|unexpected keyword argument|name) '([\w.]+)'"
+)
 _UNBELIEVABLE = {RunState.ENVIRONMENT: ProbeState.ENVIRONMENT, RunState.TAMPERED: ProbeState.TAMPERED}
 
 
-def judge(probe: Probe, check: CheckResult, *, is_quoted: bool, weak: str) -> ProbeResult:
+def judge(probe: Probe, check: CheckResult, issue: str, *, weak: str) -> ProbeResult:
     """What `check`, which ran the probe on base and head, shows of it."""
     items = items_of(probe, check)
     runs = tuple(run for item in items for run in item.runs)
-    states = {item.id: _state(item, probe.role) for item in items}
+    states = {item.id: _state(item, probe.role, issue) for item in items}
     kept = [item for item in items if states[item.id][0] is ProbeState.QUALIFIED]
     if check.state in _UNBELIEVABLE:
         state, why = _UNBELIEVABLE[check.state], check.why
@@ -57,13 +62,13 @@ def judge(probe: Probe, check: CheckResult, *, is_quoted: bool, weak: str) -> Pr
         head=_outcome(kept or items, Side.HEAD),
         says=says,
         sameness=_sameness(kept) if fails else Sameness.NONE,
-        is_quoted=is_quoted,
+        is_quoted=is_quoted(probe.quote, issue),
         weak=weak,
         runs=runs,
     )
 
 
-def dropped(probe: Probe, state: ProbeState, why: str, *, is_quoted: bool) -> ProbeResult:
+def dropped(probe: Probe, state: ProbeState, why: str, issue: str) -> ProbeResult:
     """A probe that never ran."""
     return ProbeResult(
         probe=probe,
@@ -73,7 +78,7 @@ def dropped(probe: Probe, state: ProbeState, why: str, *, is_quoted: bool) -> Pr
         head=Outcome.NOT_RUN,
         says=HeadSays.NOTHING,
         sameness=Sameness.NONE,
-        is_quoted=is_quoted,
+        is_quoted=is_quoted(probe.quote, issue),
         weak="",
         runs=(),
     )
@@ -96,7 +101,7 @@ def _overall(told: Sequence[tuple[ProbeState, str]]) -> tuple[ProbeState, str]:
 # ------------------------------------------------------------------ on base
 
 
-def _state(item: Item, role: ProbeRole) -> tuple[ProbeState, str]:
+def _state(item: Item, role: ProbeRole, issue: str) -> tuple[ProbeState, str]:
     runs = _told(item, Side.BASE)
     outcomes = {run.outcome for run in runs}
     if not runs:
@@ -114,20 +119,31 @@ def _state(item: Item, role: ProbeRole) -> tuple[ProbeState, str]:
         case _, ProbeRole.GUARD:
             return ProbeState.FAILS_ON_BASE, f"it fails on base already: {_words(runs[0].failure)}"
         case _:
-            return _failed(runs)
+            return _failed(runs, issue)
 
 
-def _failed(runs: Sequence[ItemRun]) -> tuple[ProbeState, str]:
+def _failed(runs: Sequence[ItemRun], issue: str) -> tuple[ProbeState, str]:
     """A probe that failed on base each time: for the right reason, and the same one?"""
     failures = [run.failure for run in runs]
     at_fault = [failure for failure in failures if not _is_behavioural(failure)]
     if at_fault:
         return ProbeState.NOT_BEHAVIOURAL, _words(at_fault[0])
+    if unasked := next(filter(None, (_unasked(failure, issue) for failure in failures)), ""):
+        return ProbeState.NOT_BEHAVIOURAL, f"it wants {unasked}, and the issue does not speak of it"
     if len(runs) < CONFIRM:
         return ProbeState.UNSTABLE, "seen on base once only"
     if len({_reason(failure) for failure in failures if failure}) > 1:
         return ProbeState.UNSTABLE, "it fails on base for another reason each time"
     return ProbeState.QUALIFIED, ""
+
+
+def _unasked(failure: Failure | None, issue: str) -> str:
+    """A name that the repository lacks and the issue does not speak of: a slip, or somebody's own choice."""
+    if failure is None or failure.kind is not FailureKind.MISSING_NAME:
+        return ""
+    found = _LACKING.search(failure.message)
+    name = found[1].rpartition(".")[2] if found else ""
+    return name if name and not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", issue) else ""
 
 
 def _is_behavioural(failure: Failure | None) -> bool:

@@ -19,7 +19,6 @@ from showcause.checks.plan import Plan
 from showcause.checks.workbench import Workbench
 from showcause.probes.given import unusable
 from showcause.probes.qualify import dropped, items_of, judge
-from showcause.probes.quoting import is_quoted
 from showcause.probes.weak import touched_names, weakness
 from showcause.records import (
     Attribution,
@@ -101,7 +100,7 @@ class _Runner:
         why = unusable(probe, self.taken)
         if not why:
             return None
-        return dropped(probe, ProbeState.UNUSABLE, why, is_quoted=is_quoted(probe.quote, self.issue))
+        return dropped(probe, ProbeState.UNUSABLE, why, self.issue)
 
     def run(self, batch: Sequence[Probe]) -> CheckResult:
         self.batches += 1
@@ -126,12 +125,7 @@ class _Runner:
         return over.compare(plan)
 
     def judged(self, probe: Probe, check: CheckResult) -> ProbeResult:
-        return judge(
-            probe,
-            check,
-            is_quoted=is_quoted(probe.quote, self.issue),
-            weak=weakness(probe, self.touched),
-        )
+        return judge(probe, check, self.issue, weak=weakness(probe, self.touched))
 
     def _over(self, files: Mapping[str, str]) -> Workbench:
         """A bench whose trees have `files` besides, as test surface, and no network."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
+
+import msgspec
 
 from showcause.canon import digest_record, printable
 from showcause.project.nouns import Distribution, Environment, Installed, Interpreter
@@ -80,7 +81,7 @@ def _distribution(entry: os.DirEntry[str]) -> tuple[Distribution, str]:
 
 def _editable_folder(direct_url: str) -> str:
     try:
-        told = json.loads(direct_url)
+        told = msgspec.json.decode(direct_url)
         if told["dir_info"].get("editable") is True:
             return unquote(urlparse(told["url"]).path)
     except (ValueError, KeyError, TypeError, AttributeError):

@@ -26,7 +26,8 @@ class ReviewRecord(Record, frozen=True, kw_only=True):
     """Everything one review found; the body of its receipt.
 
     `overrides` are the settings of the command line as JSON texts, `official` the digest of the official
-    suite: with the trees they are what it takes to run a cause again. `written` says what each writer of
+    suite: with the trees they are what it takes to run a cause again. `asked` is the text of
+    the issue, kept where generated tests were run. `written` says what each writer of
     probes was asked and gave; `review` is None where no reviewer was asked.
     """
 
@@ -50,6 +51,7 @@ class ReviewRecord(Record, frozen=True, kw_only=True):
     wall_s: float
     overrides: dict[str, str] = {}
     official: str = ""
+    asked: str = ""
     probes: tuple[ProbeResult, ...] = ()
     written: tuple[Written, ...] = ()
     review: ReviewStage | None = None

@@ -18,7 +18,7 @@ __all__ = ["MARKER", "code", "render"]
 
 MARKER = "<!-- showcause review -->"
 _CAUSES, _LISTED = 5, 10
-_WIDE = 240
+_WIDE, _LONG = 240, 800
 
 
 def render(receipt: Receipt) -> str:
@@ -56,7 +56,9 @@ def _lines(receipt: Receipt) -> Iterator[str]:
             for n in sorted(body.not_checked, key=lambda note: not note.caps)
         ],
     )
-    yield from _folded("Checks", [f"{code(check.id)}: {code(in_words(check))}" for check in body.checks])
+    yield from _folded(
+        "Checks", [f"{code(check.id)}: {code(in_words(check), _LONG)}" for check in body.checks]
+    )
     yield from ("", _foot(receipt))
 
 

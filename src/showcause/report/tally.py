@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import assert_never
 
 from showcause.records import Attribution, CheckResult, Item, Outcome, RunState
@@ -18,16 +19,24 @@ _STATE = {
     RunState.TIMEOUT: "did not count: out of time",
     RunState.CANCELLED: "did not count: cancelled",
 }
+_NAMED, _NAME = 3, 80
 _IDLE = (Outcome.SKIPPED, Outcome.NOT_RUN)
 
 
 def in_words(check: CheckResult) -> str:
     """`1 broken by the patch, 12 passed on both`, led by the state of a check that is not complete."""
-    counted = ", ".join(f"{count} {words}" for words, count in tally(check).items())
+    named = {_PRE: _names([item for item in check.items if item.attribution is Attribution.PRE_EXISTING])}
+    counted = ", ".join(f"{count} {words}{named.get(words, '')}" for words, count in tally(check).items())
     state = _STATE[check.state]
     if state and check.why:
         state = f"{state} ({visible(check.why)})"
     return "; ".join(part for part in (state, counted or "no items") if part)
+
+
+def _names(items: Sequence[Item]) -> str:
+    shown = ", ".join(visible(item.id, _NAME) for item in items[:_NAMED])
+    more = f" and {len(items) - _NAMED} more" if len(items) > _NAMED else ""
+    return f" ({shown}{more})"
 
 
 def tally(check: CheckResult) -> Counter[str]:

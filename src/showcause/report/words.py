@@ -11,7 +11,7 @@ import unicodedata
 from showcause.receipt import Receipt, ending
 from showcause.records import Ended, Stage, Verdict
 
-__all__ = ["headline", "paragraph", "plural", "short_id", "status_line", "visible"]
+__all__ = ["headline", "outcome_word", "paragraph", "plural", "short_id", "status_line", "visible"]
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 _SHORT = 12
@@ -39,6 +39,13 @@ def plural(count: int, noun: str) -> str:
 def short_id(id: str) -> str:
     """The first digits of an object id or a digest."""
     return visible(id)[:_SHORT] or "-"
+
+
+def outcome_word(ended: Ended, verdict: Verdict | None) -> str:
+    """How a review came out, in one word for listings: its verdict, or what kept it from one."""
+    shown = ending(ended, verdict).verdict
+    is_judged = ended in (Ended.DECIDED, Ended.UNDECIDED)
+    return shown.value if is_judged and shown is not None else ended.value
 
 
 def headline(receipt: Receipt) -> str:
@@ -84,6 +91,9 @@ def _char(char: str) -> str:
 
 
 def _cut(text: str, limit: int) -> str:
+    """At the end of a word, unless the last one is too long for that."""
     if len(text) <= limit:
         return text
-    return f"{text[:limit]}... (+{len(text) - limit} characters)"
+    space = text.rfind(" ", limit - limit // 4, limit + 1)
+    shown = text[: space if space > 0 else limit].rstrip()
+    return f"{shown}... (+{len(text) - len(shown)} characters)"

@@ -6,6 +6,7 @@ Whatever is wrong with the store is a StoreFault with a cure of one line; a writ
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -164,26 +165,29 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
-def open_store(url_or_path: str | Path, *, key: bytes = b"", busy_s: float = 30.0) -> Store:
+def open_store(
+    url_or_path: str | Path, *, key: bytes = b"", busy_s: float = 30.0, cancel: threading.Event | None = None
+) -> Store:
     """The store at a path, or at `sqlite:////absolute/path`; made if it is not there yet.
 
     key     signs what is appended (see `receipt.read_key`); empty: not signed
     busy_s  how long to wait for other processes
+    cancel  ends such a wait with Cancelled
 
     Raises UsageError for a URL that makes no sense, StoreFault if the store cannot be used.
     """
     text = str(url_or_path)
     if "://" not in text:
-        return _open_sqlite(Path(text), key, busy_s)
+        return _open_sqlite(Path(text), key, busy_s, cancel)
     scheme = text.partition("://")[0]
     opener = _OPENERS.get(scheme)
     if opener is None:
         known = ", ".join(f"{name}://" for name in _OPENERS)
         raise UsageError(f"no store for {scheme}:// in this showcause; there is: {known}")
-    return opener(text, key, busy_s)
+    return opener(text, key, busy_s, cancel)
 
 
-def _open_sqlite_url(url: str, key: bytes, busy_s: float) -> Store:
+def _open_sqlite_url(url: str, key: bytes, busy_s: float, cancel: threading.Event | None) -> Store:
     from urllib.parse import unquote, urlsplit
 
     parts = urlsplit(url)
@@ -193,13 +197,14 @@ def _open_sqlite_url(url: str, key: bytes, busy_s: float) -> Store:
         raise UsageError(
             f"{url}: an absolute path is needed, with four slashes: sqlite:////var/lib/x.sqlite3"
         )
-    return _open_sqlite(Path(path[1:]), key, busy_s)
+    return _open_sqlite(Path(path[1:]), key, busy_s, cancel)
 
 
-def _open_sqlite(path: Path, key: bytes, busy_s: float) -> Store:
+def _open_sqlite(path: Path, key: bytes, busy_s: float, cancel: threading.Event | None) -> Store:
     from showcause.store.sqlite import SqliteStore
 
-    return SqliteStore(path, key=key, busy_s=busy_s)
+    return SqliteStore(path, key=key, busy_s=busy_s, cancel=cancel)
 
 
-_OPENERS: dict[str, Callable[[str, bytes, float], Store]] = {"sqlite": _open_sqlite_url}
+_Opener = Callable[[str, bytes, float, threading.Event | None], Store]
+_OPENERS: dict[str, _Opener] = {"sqlite": _open_sqlite_url}

@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from showcause.clock import Deadline
-from showcause.errors import StoreFault
+from showcause.errors import Cancelled, StoreFault
 from showcause.store.faults import faults, is_busy, os_fault
 from showcause.store.folder import make_private
 
@@ -24,6 +25,7 @@ __all__ = ["SCHEMA_VERSION", "connect", "transaction"]
 SCHEMA_VERSION = 1  # number of the last file in schema/
 _SCHEMA = Path(__file__).with_name("schema")
 _APPLICATION = 0x73686F77
+_WAIT_MS = 100  # SQLite waits deaf to signals: in short turns they are heard between
 
 
 def connect(path: Path, *, busy_s: float) -> tuple[sqlite3.Connection, str]:
@@ -44,7 +46,7 @@ def connect(path: Path, *, busy_s: float) -> tuple[sqlite3.Connection, str]:
             note = _journal(db, Deadline.after(busy_s))
             db.execute("PRAGMA synchronous = FULL")
             if found < SCHEMA_VERSION:
-                _migrate(db, path)
+                _migrate(db, path, busy_s)
         except BaseException:
             db.close()
             raise
@@ -52,16 +54,39 @@ def connect(path: Path, *, busy_s: float) -> tuple[sqlite3.Connection, str]:
 
 
 @contextlib.contextmanager
-def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """One write, whole or absent. Takes the write lock at once, so what it reads holds until the end."""
+def transaction(
+    db: sqlite3.Connection, *, busy_s: float, cancel: threading.Event | None = None
+) -> Iterator[None]:
+    """One write, whole or absent. Takes the write lock at once, so what it reads holds until the end.
+
+    Waits up to `busy_s` for others that write. Raises Cancelled if `cancel` is set while it waits.
+    """
+    _take_lock(db, busy_s, cancel)
     try:
-        db.execute("BEGIN IMMEDIATE")
         yield
         db.execute("COMMIT")
     except BaseException:
         with contextlib.suppress(sqlite3.Error):  # SQLite has rolled back by itself where it had to
             db.execute("ROLLBACK")
         raise
+
+
+def _take_lock(db: sqlite3.Connection, busy_s: float, cancel: threading.Event | None) -> None:
+    deadline = Deadline.after(busy_s)
+    db.execute(f"PRAGMA busy_timeout = {_WAIT_MS:d}")
+    try:
+        while True:
+            try:
+                db.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if not is_busy(error) or deadline.passed:
+                    raise
+            else:
+                return
+            if cancel is not None and cancel.is_set():
+                raise Cancelled("interrupted")
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {int(busy_s * 1000):d}")
 
 
 def _decode(data: bytes) -> str:
@@ -116,9 +141,9 @@ def _mode(db: sqlite3.Connection, pragma: str) -> str:
     return str(db.execute(pragma).fetchone()[0]).lower()
 
 
-def _migrate(db: sqlite3.Connection, path: Path) -> None:
+def _migrate(db: sqlite3.Connection, path: Path, busy_s: float) -> None:
     """Apply what is missing in one transaction."""
-    with transaction(db):
+    with transaction(db, busy_s=busy_s):
         for number in range(_version(db, path) + 1, SCHEMA_VERSION + 1):  # read again: under the lock
             for statement in _statements((_SCHEMA / f"{number:04}.sql").read_text(encoding="utf-8")):
                 db.execute(statement)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import threading
 from collections.abc import Iterator, Mapping
@@ -34,9 +33,11 @@ _CACHE_ROWS = 200
 class SqliteStore:
     """See `showcause.store.Store`."""
 
-    def __init__(self, path: Path, *, key: bytes = b"", busy_s: float = 30.0) -> None:
+    def __init__(
+        self, path: Path, *, key: bytes = b"", busy_s: float = 30.0, cancel: threading.Event | None = None
+    ) -> None:
         self._path = path.absolute()
-        self._key = key
+        self._key, self._busy_s, self._cancel = key, busy_s, cancel
         self._lock = threading.RLock()
         self._db, self.note = connect(self._path, busy_s=busy_s)
         try:
@@ -237,7 +238,8 @@ class SqliteStore:
 
     @contextlib.contextmanager
     def _write(self) -> Iterator[None]:
-        with self._lock, faults(self._path), transaction(self._db):
+        begun = transaction(self._db, busy_s=self._busy_s, cancel=self._cancel)
+        with self._lock, faults(self._path), begun:
             yield
 
     def _all(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
@@ -308,11 +310,15 @@ def _interrupted(started: Started) -> ReviewRecord:
 
 def _encode_reports(reports: tuple[RunReport, ...]) -> str:
     """ASCII text, because a path that is not UTF-8 must come back exactly as it went in."""
+    import json
+
     return json.dumps(msgspec.to_builtins(reports), allow_nan=False)
 
 
 def _decode_reports(text: str) -> tuple[RunReport, ...] | None:
     """None where another showcause wrote another shape: as if nothing had been kept."""
+    import json
+
     try:
         return msgspec.convert(json.loads(text), tuple[RunReport, ...])
     except (ValueError, msgspec.ValidationError):
@@ -321,8 +327,12 @@ def _decode_reports(text: str) -> tuple[RunReport, ...] | None:
 
 def _escaped(path: str) -> str:
     """JSON text, for the same reason."""
+    import json
+
     return json.dumps(path)
 
 
 def _unescaped(text: str) -> str:
+    import json
+
     return str(json.loads(text))

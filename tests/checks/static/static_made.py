@@ -6,6 +6,8 @@ import os
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from git_helpers import Files, make, write
@@ -25,7 +27,7 @@ from showcause.settings import load_settings, override
 from showcause.store import open_store
 from showcause.trees import TreeReader, make_trees, surface_files
 
-__all__ = ["SHOP", "A", "B", "C", "causes_of", "checked", "decided", "item_of"]
+__all__ = ["SHOP", "A", "B", "C", "causes_of", "checked", "decided", "item_of", "workbench"]
 
 A = b"""\
 from abc import ABC, abstractmethod
@@ -84,6 +86,15 @@ def checked(
     top: Path, head: Files, *, base: Files | None = None, settings: bytes = b"", keep: bool = False
 ) -> StaticFindings:
     """The stage on the difference between SHOP with `base` and that with `head`. `keep`: `top` is there."""
+    with workbench(top, head, base=base, settings=settings, keep=keep) as (bench, reader):
+        return static_check(bench, reader)
+
+
+@contextmanager
+def workbench(
+    top: Path, head: Files, *, base: Files | None = None, settings: bytes = b"", keep: bool = False
+) -> Iterator[tuple[Workbench, TreeReader]]:
+    """A bench for the stage, as `checked` has it."""
     if not keep:
         make(top, SHOP | (base or {}) | ({"showcause.toml": settings} if settings else {}))
     write(top, head)
@@ -109,7 +120,7 @@ def checked(
     try:
         with tempfile.TemporaryDirectory() as folder:
             trees = make_trees(repo, worktree=here.tree, patch=patch)
-            return static_check(Workbench(trees, kit, folder), reader)
+            yield Workbench(trees, kit, folder), reader
     finally:
         store.close()
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import msgspec
 
@@ -19,7 +18,7 @@ from showcause.checks.static.items import Judged, items_of, unattributed
 from showcause.checks.static.judging import judge
 from showcause.checks.static.matching import match
 from showcause.checks.static.nouns import Fate, Finding, Said
-from showcause.checks.static.running import compile_side, foreign_side, ruff_side, ty_side
+from showcause.checks.static.running import foreign_side, own_side
 from showcause.checks.static.scope import Contents, Scope, find_scope
 from showcause.checks.static.suppressions import added_suppressions
 from showcause.checks.static.tools import find_tool
@@ -90,21 +89,15 @@ def _left_out(scope: Scope) -> Iterable[NotChecked]:
 
 def _own_tools(bench: Workbench, scope: Scope) -> dict[str, _Both]:
     """Every tool on both sides. What is compiled is what the patch touches; importers are unchanged."""
-    jobs: dict[tuple[str, Side], Callable[[], Said]] = {}
-    for side, touched, whole in (
-        (Side.BASE, scope.base, scope.on_base),
-        (Side.HEAD, scope.head, scope.on_head),
-    ):
-        jobs["compile", side] = partial(compile_side, bench, side, touched)
-        jobs["ruff", side] = partial(ruff_side, bench, side, whole)
-        jobs["ty", side] = partial(ty_side, bench, side, whole)
-    nothing = {Side.BASE: not scope.on_base, Side.HEAD: not scope.on_head}
-    with ThreadPoolExecutor(3) as pool:
-        running = {key: pool.submit(job) for key, job in jobs.items() if not nothing[key[1]]}
-        done = {key: future.result() for key, future in running.items()}
+    asked = {Side.BASE: (scope.base, scope.on_base), Side.HEAD: (scope.head, scope.on_head)}
+    with ThreadPoolExecutor(2) as pool:
+        running = {
+            side: pool.submit(own_side, bench, side, *paths) for side, paths in asked.items() if paths[1]
+        }
+        done = {side: future.result() for side, future in running.items()}
     empty = Said(state=RunState.COMPLETE, why="", findings=())
     return {
-        name: {side: done.get((name, side), empty) for side in (Side.BASE, Side.HEAD)}
+        name: {side: done[side][name] if side in done else empty for side in asked}
         for name in ("compile", "ruff", "ty")
     }
 

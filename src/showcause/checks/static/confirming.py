@@ -77,7 +77,7 @@ def _answered(
 ) -> Answered:
     if told is None:
         return Answered(answer=Answer.UNKNOWN, why=f"the interpreter did not answer: {_ended(finished)}")
-    if question.path in foreign and question.sort != "syntax":
+    if question.path in foreign:
         return Answered(answer=Answer.UNKNOWN, why=foreign[question.path])
     try:
         return Answered(answer=Answer(told["answer"]), why=str(told["why"]))

@@ -6,15 +6,15 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 
 from showcause import process
 from showcause.canon import digest_record
 from showcause.checks.leftovers import read_regular
-from showcause.checks.static.asking import Question
-from showcause.checks.static.confirming import read_events, script_job
-from showcause.checks.static.nouns import Finding, Said, Sort
+from showcause.checks.static.confirming import read_events
+from showcause.checks.static.nouns import Finding, Said
 from showcause.checks.static.rules import COMPILE
 from showcause.checks.static.sarif import read_sarif
 from showcause.checks.static.tools import (
@@ -26,11 +26,12 @@ from showcause.checks.static.tools import (
     ty_config,
     ty_read,
 )
-from showcause.checks.workbench import Workbench
+from showcause.checks.static.turns import Turn, in_turn
+from showcause.checks.workbench import EVENTS, Workbench
 from showcause.records import Record, RunReport, RunState, Side, StaticTool
 from showcause.store import BaseKey
 
-__all__ = ["LIMIT_S", "compile_side", "foreign_side", "ruff_side", "ty_side"]
+__all__ = ["LIMIT_S", "foreign_side", "own_side"]
 
 LIMIT_S = 60.0
 _MOST_CACHED = 1 << 20
@@ -49,89 +50,122 @@ class _Output(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def ruff_side(bench: Workbench, side: Side, paths: Sequence[str]) -> Said:
+class _Ask(Record, frozen=True, kw_only=True):
+    """A tool of ours on one side: how it is run, what its end means, how its output is read.
+
+    `turn` and `output` are given the folder that the run leaves its files in.
+    """
+
+    name: str
+    key: BaseKey
+    turn: Callable[[str], Turn]
+    output: Callable[[process.Finished, str], _Output]
+    read: _Read
+
+
+def own_side(bench: Workbench, side: Side, touched: Sequence[str], whole: Sequence[str]) -> dict[str, Said]:
+    """What our own tools say of a side, by name. Those that must run share one confined run.
+
+    The interpreter of the project is the last: what else runs is out of its reach.
+    """
+    asks = [_ruff(bench, side, whole), _ty(bench, side, whole), _compile(bench, side, touched)]
+    known = {ask.name: held for ask in asks if (held := _held(bench, side, ask.key))}
+    if not touched:
+        known[COMPILE] = _Output(state=RunState.COMPLETE, why="", data=b"")
+    known |= _run(bench, side, [ask for ask in asks if ask.name not in known])
+    return {ask.name: _said(bench, side, known[ask.name], ask.read) for ask in asks}
+
+
+def _run(bench: Workbench, side: Side, asks: Sequence[_Ask]) -> dict[str, _Output]:
+    if not asks:
+        return {}
+    folder = bench.new_out_dir()
+    try:
+        ends = in_turn(bench, side, [ask.turn(folder) for ask in asks], folder)
+        outputs = {ask.name: ask.output(end, folder) for ask, end in zip(asks, ends, strict=True)}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    for ask in asks:
+        _keep(bench, side, ask.key, outputs[ask.name])
+    return outputs
+
+
+def _ruff(bench: Workbench, side: Side, paths: Sequence[str]) -> _Ask:
     """With base's configuration, or without any where ruff refuses it or the patch edits it."""
     tool = find_tool("ruff")
     edited = sorted(p for p in bench.trees.patch.paths if p.rpartition("/")[2] in _CONFIG)
 
-    def run() -> _Output:
+    def turn(_folder: str) -> Turn:
+        argv = ruff_argv(tool, paths, isolated=bool(edited))
+        return Turn(argv=argv, readable=tool.readable, limit_s=LIMIT_S)
+
+    def output(finished: process.Finished, _folder: str) -> _Output:
+        first = _ended(finished)
         if edited:
-            why = f"the patch edits {edited[0]}"
-        else:
-            argv = ruff_argv(tool, paths, isolated=False)
-            first = _ended(bench.tool(side, argv, readable=tool.readable, limit_s=LIMIT_S))
-            if first.state is not RunState.CRASHED:
-                return first
-            why = first.why
+            return _without_configuration(first, f"the patch edits {edited[0]}")
+        if first.state is not RunState.CRASHED:
+            return first
         argv = ruff_argv(tool, paths, isolated=True)
-        output = _ended(bench.tool(side, argv, readable=tool.readable, limit_s=LIMIT_S))
-        note = f"ruff ran without the project's configuration: {why}"
-        return msgspec.structs.replace(output, notes=(note,))
+        again = _ended(bench.tool(side, argv, readable=tool.readable, limit_s=LIMIT_S))
+        return _without_configuration(again, first.why)
 
     key = _key(bench, "ruff", tool.version, [paths, edited])
-    return _said(bench, side, _cached(bench, side, key, run), ruff_read)
+    return _Ask(name="ruff", key=key, turn=turn, output=output, read=ruff_read)
 
 
-def ty_side(bench: Workbench, side: Side, paths: Sequence[str]) -> Said:
+def _without_configuration(output: _Output, why: str) -> _Output:
+    note = f"ruff ran without the project's configuration: {why}"
+    return msgspec.structs.replace(output, notes=(note,))
+
+
+def _ty(bench: Workbench, side: Side, paths: Sequence[str]) -> _Ask:
     """With a configuration of our own: neither side's can switch a rule off."""
     tool, project = find_tool("ty"), bench.kit.project
     config = ty_config(project.sources)
 
-    def run() -> _Output:
-        folder = bench.new_out_dir()
+    def turn(folder: str) -> Turn:
         file = os.path.join(folder, "ty.toml")
         with open(file, "w", encoding="utf-8") as stream:
             stream.write(config)
-        root = bench.places.of(side).root
-        argv = ty_argv(
-            tool, paths, python=project.python, version=project.interpreter.version, config=file, root=root
-        )
-        try:
-            return _ended(bench.tool(side, argv, readable=(*tool.readable, folder), limit_s=LIMIT_S))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        root, version = bench.places.of(side).root, project.interpreter.version
+        argv = ty_argv(tool, paths, python=project.python, version=version, config=file, root=root)
+        return Turn(argv=argv, readable=tool.readable, limit_s=LIMIT_S)
 
     key = _key(bench, "ty", tool.version, [paths, config])
-    return _said(bench, side, _cached(bench, side, key, run), ty_read)
+    return _Ask(name="ty", key=key, turn=turn, output=lambda finished, _: _ended(finished), read=ty_read)
 
 
-def compile_side(bench: Workbench, side: Side, paths: Sequence[str]) -> Said:
+def _compile(bench: Workbench, side: Side, paths: Sequence[str]) -> _Ask:
     """The project's own interpreter compiles every file."""
-    questions = [Question(id=n, sort=Sort.SYNTAX.value, path=p, line=1) for n, p in enumerate(paths)]
 
-    def run() -> _Output:
-        asked = bench.script(
-            side, "showcause_confirm.py", script_job(bench, side, questions), limit_s=LIMIT_S
-        )
-        output = _ended(asked.finished)
-        return msgspec.structs.replace(output, data=asked.events)
+    def turn(folder: str) -> Turn:
+        job = {"root": bench.places.of(side).root, "paths": paths}
+        return Turn(argv=bench.script_argv("showcause_compile.py", job, folder), limit_s=LIMIT_S)
+
+    def output(finished: process.Finished, folder: str) -> _Output:
+        return msgspec.structs.replace(_ended(finished), data=read_regular(os.path.join(folder, EVENTS)))
 
     def read(data: bytes, _root: str) -> tuple[Finding, ...]:
-        answers = {event["id"]: event for event in read_events(data) if event.get("ev") == "answer"}
-        if unanswered := [q.path for q in questions if q.id not in answers]:
-            raise Unreadable(f"{unanswered[0]} was not compiled")
-        return tuple(_not_compiled(q.path, answers[q.id]["why"]) for q in questions if _holds(answers[q.id]))
+        told = {event["path"]: event for event in read_events(data) if event.get("ev") == "compiled"}
+        if untold := [path for path in paths if path not in told]:
+            raise Unreadable(f"{untold[0]} was not compiled")
+        return tuple(_not_compiled(path, told[path]) for path in paths if told[path].get("line") != 0)
 
-    key = _key(bench, COMPILE, "1", [paths])
-    return _said(bench, side, _cached(bench, side, key, run), read)
-
-
-def _holds(answer: dict[str, str]) -> bool:
-    if answer["answer"] == "unknown":
-        raise Unreadable(answer["why"])
-    return answer["answer"] == "holds"
+    key = _key(bench, COMPILE, "2", [paths])
+    return _Ask(name=COMPILE, key=key, turn=turn, output=output, read=read)
 
 
-def _not_compiled(path: str, why: str) -> Finding:
-    line, _, message = why.partition("\n")
-    number = int(line) if line.isdigit() else 1
+def _not_compiled(path: str, told: dict[str, Any]) -> Finding:
+    if "why" in told:
+        raise Unreadable(f"{path}: {told['why']}")
+    line = told["line"]
     return Finding(
         tool=COMPILE,
         rule="syntax",
         path=path,
-        line=number,
-        end_line=number,
-        message=f"SyntaxError: {message}",
+        line=line,
+        end_line=line,
+        message=f"SyntaxError: {told['message']}",
     )
 
 
@@ -214,19 +248,29 @@ def _key(bench: Workbench, name: str, version: str, told: Sequence[object]) -> B
 
 
 def _cached(bench: Workbench, side: Side, key: BaseKey, run: Callable[[], _Output]) -> _Output:
-    """The output on base as the store has it; what was whole on base is put there."""
-    if side is not Side.BASE:
-        return run()
-    held = bench.kit.store.cache_get(key) if bench.kit.use_cache else None
-    if held:
-        return _Output(
-            state=held[0].state, why="", data=held[0].output_tail.encode(), notes=tuple(held[0].argv)
-        )
+    """The output on base as the store has it, else of a run."""
+    if held := _held(bench, side, key):
+        return held
     output = run()
-    text = output.data.decode("utf-8", "replace")
-    if output.state is RunState.COMPLETE and len(text) <= _MOST_CACHED and text.encode() == output.data:
-        bench.kit.store.cache_put(key, (_as_report(output, text),))
+    _keep(bench, side, key, output)
     return output
+
+
+def _held(bench: Workbench, side: Side, key: BaseKey) -> _Output | None:
+    """What the store has of base."""
+    held = bench.kit.store.cache_get(key) if side is Side.BASE and bench.kit.use_cache else None
+    if not held:
+        return None
+    data = held[0].output_tail.encode()
+    return _Output(state=held[0].state, why="", data=data, notes=tuple(held[0].argv))
+
+
+def _keep(bench: Workbench, side: Side, key: BaseKey, output: _Output) -> None:
+    """What was whole on base is kept."""
+    text = output.data.decode("utf-8", "replace")
+    fits = len(text) <= _MOST_CACHED and text.encode() == output.data
+    if side is Side.BASE and output.state is RunState.COMPLETE and fits:
+        bench.kit.store.cache_put(key, (_as_report(output, text),))
 
 
 def _as_report(output: _Output, text: str) -> RunReport:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import posixpath
 import sys
-import sysconfig
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
+from importlib.util import find_spec
 from typing import Any
 
 import msgspec
@@ -54,18 +53,25 @@ def find_tool(name: str) -> Tool:
     Raises EnvironmentFault if it is nowhere.
     """
     import shutil
-    from importlib import metadata
 
-    beside = Path(sysconfig.get_path("scripts")) / name
-    found = str(beside) if os.access(beside, os.X_OK) else shutil.which(name)
+    beside = os.path.join(sys.prefix, "bin", name)
+    found = beside if os.access(beside, os.X_OK) else shutil.which(name)
     if not found:
         raise EnvironmentFault(f"{name} is not installed", cure=f"{sys.executable} -m pip install {name}")
-    try:
-        version = metadata.version(name)
-    except metadata.PackageNotFoundError:
-        version = str(os.stat(found).st_mtime_ns)
+    version = (_installed_version(name) if found == beside else "") or str(os.stat(found).st_mtime_ns)
     real = os.path.realpath(found)
     return Tool(name=name, program=real, version=version, readable=(real,))
+
+
+def _installed_version(name: str) -> str:
+    """By the folder that pip leaves beside the package, "" if there is none: `importlib.metadata` would
+    take 10 ms to look at the same name."""
+    spec = find_spec(name)
+    for package in (spec.submodule_search_locations or ()) if spec else ():
+        for entry in os.listdir(os.path.dirname(package)):
+            if entry.startswith(f"{name}-") and entry.endswith(".dist-info"):
+                return entry.removeprefix(f"{name}-").removesuffix(".dist-info")
+    return ""
 
 
 # ------------------------------------------------------------------ ruff

@@ -79,18 +79,6 @@ class Interpreter:
 
     # ------------------------------------------------------------ the questions
 
-    def _syntax(self, question):
-        path = os.path.join(self._root, question["path"])
-        with open(path, "rb") as stream:
-            content = stream.read()
-        try:
-            compile(content, question["path"], "exec", dont_inherit=True)
-        except SyntaxError as error:
-            return True, "%d\n%s" % (error.lineno or 1, error.msg)
-        except ValueError as error:
-            return True, "1\n%s" % error
-        return False, "it compiles"
-
     def _undefined(self, question):
         name, file = question["name"], os.path.join(self._root, question["path"])
         try:

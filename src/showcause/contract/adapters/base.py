@@ -1,0 +1,95 @@
+"""What an adapter is: how one CLI is called at its strictest, and how its output is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from showcause.contract.deliver import Parcel
+from showcause.contract.reading import Fault, Reading
+from showcause.records import Record
+from showcause.records.contract import ReviewerKind, ReviewerSpec, Role
+
+__all__ = ["Adapter", "Composed", "Forbidden", "Job", "Limits", "Misbehaving"]
+
+
+class Job(Record, frozen=True, kw_only=True):
+    """One thing to be done. `home` is the CLI's own home, `repository` "" where it may read none.
+
+    `key` is the value of the variable that the settings name, "" without one; it goes into the environment
+    and nowhere else.
+    """
+
+    spec: ReviewerSpec
+    role: Role
+    parcel: Parcel
+    program: tuple[str, ...]
+    home: str
+    folder: str
+    repository: str
+    key: str
+
+
+class Composed(Record, frozen=True, kw_only=True):
+    """What an adapter wants started. `files`: path below the CLI's home -> content."""
+
+    argv: tuple[str, ...]
+    stdin: bytes
+    env: dict[str, str]
+    files: dict[str, bytes] = {}
+
+
+class Forbidden(Record, frozen=True, kw_only=True):
+    """A flag that gives the CLI powers, and why; with `values` only these values of it do."""
+
+    flags: tuple[str, ...]
+    why: str
+    values: tuple[str, ...] = ()
+
+
+class Misbehaving(Record, frozen=True, kw_only=True):
+    """Versions that are refused. `pattern` is a regular expression for the whole version."""
+
+    pattern: str
+    why: str
+
+
+class Limits(Record, frozen=True, kw_only=True):
+    """What a CLI takes: characters and bytes of one packet, tokens where no window is named."""
+
+    characters: int = 4_000_000
+    size: int = 8_000_000
+    context_tokens: int = 100_000
+
+
+class Adapter(Protocol):
+    """One kind of reviewer. All of it is pure: it composes and it reads, it starts nothing."""
+
+    kind: ReviewerKind
+    program: str  # the usual name on PATH
+    forbidden: tuple[Forbidden, ...]
+    required: tuple[tuple[str, ...], ...]  # words that must stand in the command line, each as a run
+    misbehaving: tuple[Misbehaving, ...]
+    limits: Limits
+
+    def compose(self, job: Job) -> Composed:
+        """The strictest command line that still reviews. Raises UsageError for a spec it cannot serve."""
+        ...
+
+    def read(self, out: bytes, err: bytes, sent: str) -> Reading:
+        """What the output says. Never raises, whatever the bytes are. `sent` is the text it was given."""
+        ...
+
+    def status(self, exit_status: int, err: bytes) -> Fault | None:
+        """The provider's fault that a non-zero exit status means; None: it is a crash."""
+        ...
+
+    def speak(self, answer: str, model: str) -> bytes:
+        """A shortest valid output with this answer, for stand-ins of the boundary scan."""
+        ...
+
+
+def has_run(argv: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether the words stand in the command line one after another."""
+    size = len(words)
+    return any(tuple(argv[at : at + size]) == tuple(words) for at in range(len(argv) - size + 1))
