@@ -32,6 +32,7 @@ ORDER = [
     ("receipt",),
     ("store",),
     ("models",),
+    ("contract",),
     ("checks",),
     ("probes",),
     ("reviewer",),

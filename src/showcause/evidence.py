@@ -71,7 +71,7 @@ def probe_evidence(probes: Sequence[ProbeResult]) -> Iterator[Evidence]:
                 state="failed" if result.says is HeadSays.FAILS else "noted",
                 text=f"{result.probe.role.value} {result.probe.tests[0]}: {words}",
                 stage=Stage.PROBES,
-                items=result.probe.tests,
+                items=(result.probe.id,),
             )
 
 

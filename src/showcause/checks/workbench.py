@@ -244,8 +244,8 @@ class Workbench:
     def script_argv(self, name: str, job: dict[str, Any], out_dir: str) -> tuple[str, ...]:
         """The command line that runs `runners/inside/NAME`; its events are to be found in `out_dir`."""
         events, job_file = os.path.join(out_dir, EVENTS), os.path.join(out_dir, "job.json")
-        with open(job_file, "wb") as file:
-            file.write(msgspec.json.encode(job | {"events": events, "out_dir": out_dir}))
+        with open(job_file, "w", encoding="ascii") as file:  # names that are not UTF-8 are escaped
+            json.dump(job | {"events": events, "out_dir": out_dir}, file)
         return self.kit.project.python, os.path.join(self.inside, name), job_file
 
     def digests(self, side: Side, paths: Sequence[str]) -> dict[str, str]:

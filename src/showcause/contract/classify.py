@@ -6,6 +6,7 @@ deadline, the exit status) comes before anything the reviewer says, so no answer
 
 from __future__ import annotations
 
+import re
 from typing import assert_never
 
 from showcause.contract.critique import Heard
@@ -23,7 +24,16 @@ from showcause.records.contract import (
     Role,
 )
 
-__all__ = ["Conclusion", "Facts", "classify", "exit_status_of", "main_model"]
+__all__ = [
+    "Conclusion",
+    "Facts",
+    "classify",
+    "exit_status_of",
+    "is_limit",
+    "main_model",
+    "phase_of",
+    "same_model",
+]
 
 
 class Facts(Record, frozen=True, kw_only=True):
@@ -148,28 +158,35 @@ def _stream(facts: Facts) -> Conclusion | None:
 
 
 def _model(facts: Facts) -> Conclusion | None:
-    """A served model that is of another family, or another model, than the one that was asked."""
-    told = facts.models
-    for one in told.reported:
-        if one.served and told.asked and not _same_model(told.asked, one.id):
-            why = f"asked for {told.asked}, and {one.where} says {one.id}"
-            return Conclusion(ended=AttemptEnd.MODEL_MISMATCH, why=why[:300])
-    return None
+    """Ids that came with the answer, none of which can be the model that was asked for."""
+    asked, served = facts.models.asked, [one for one in facts.models.reported if one.served]
+    if not asked or not served or any(same_model(asked, one.id) for one in served):
+        return None
+    told = ", ".join(f"{one.id} ({one.where})" for one in served)
+    return Conclusion(ended=AttemptEnd.MODEL_MISMATCH, why=f"asked for {asked}, served was {told}"[:300])
 
 
-def _same_model(asked: str, served: str) -> bool:
-    """Whether a served id can be the asked one: equal, or a dated or prefixed form of it in one family."""
+def same_model(asked: str, served: str) -> bool:
+    """Whether a served id can be the asked one: equal, a dated form of it, or what a bare alias names.
+
+    A smaller model of the same family is another model.
+    """
     ours, theirs = (one.casefold().rpartition("/")[2] for one in (asked, served))
-    if ours == theirs:
+    if ours == theirs or _undated(ours) == _undated(theirs):
         return True
-    if UNKNOWN_FAMILY in (family_of(asked), family_of(served)) or family_of(asked) != family_of(served):
-        return False
-    return theirs.startswith(ours) or ours.startswith(theirs) or ours in theirs.split("-")
+    is_alias = ours.isalpha() and family_of(ours) != UNKNOWN_FAMILY
+    return is_alias and ours in re.split(r"[^a-z]+", theirs)
+
+
+def _undated(id: str) -> str:
+    return re.sub(r"[-@:](?:\d{4}-\d\d-\d\d|\d{8}|latest)$", "", id)
 
 
 def main_model(told: ModelsTold) -> str:
     """The id that wrote the answer; "undisclosed" where only what was asked for is known."""
-    return next((one.id for one in told.reported if one.served), "undisclosed")
+    served = [one.id for one in told.reported if one.served]
+    fitting = [id for id in served if same_model(told.asked, id)]
+    return (fitting or served or ["undisclosed"])[-1]
 
 
 def _answer(facts: Facts) -> Conclusion | None:
@@ -183,8 +200,8 @@ def _answer(facts: Facts) -> Conclusion | None:
         return Conclusion(ended=AttemptEnd.MALFORMED_OUTPUT, why=heard.why)
     delivery = facts.delivery
     if not delivery.is_received:
-        end = "" if delivery.nonce_back else ", and not the word of the last line"
-        why = f"{delivery.codes_back} of {delivery.codes} return codes came back{end}: it did not have the whole"
+        end = "" if delivery.nonce_back else ", not the word of the last line"
+        why = f"{delivery.codes_back} of {delivery.codes} return codes came back{end}"
         return Conclusion(ended=AttemptEnd.INPUT_DELIVERY_FAILED, why=why)
     return None
 

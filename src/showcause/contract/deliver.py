@@ -49,7 +49,9 @@ def pack(told: str, packet: str, *, id: str, nonce: str, codes: Sequence[str] = 
     if not nonce or nonce not in last:
         raise ValueError("the nonce stands in the last line of a packet")
     chosen = tuple(codes) or _draw(packet)
-    return Parcel(id=id, text=f"{told.rstrip()}\n\n{_scattered(body, chosen)}{last}", codes=chosen, nonce=nonce)
+    return Parcel(
+        id=id, text=f"{told.rstrip()}\n\n{_scattered(body, chosen)}{last}", codes=chosen, nonce=nonce
+    )
 
 
 def fits(parcel: Parcel, *, context_tokens: int) -> bool:
@@ -102,4 +104,3 @@ def _line_end(text: str, at: int) -> int:
 def _code_line(number: int, of: int, code: str, before: str) -> str:
     begin = "" if not before or before.endswith("\n") else "\n"
     return f"{begin}[return code {number} of {of}: {code}]\n"
-

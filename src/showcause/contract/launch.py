@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from showcause.canon import digest
-from showcause.contract.adapters.base import Composed
+from showcause.contract.adapters.base import Composed, Job
 from showcause.contract.program import Program
 from showcause.errors import UsageError
 from showcause.process import Command
@@ -18,7 +18,7 @@ from showcause.records import Record
 from showcause.records.contract import ReviewerSpec
 from showcause.sandbox import Confinement, Network, Sandbox
 
-__all__ = ["Place", "argv_digest", "command_of", "environment", "network_of", "place"]
+__all__ = ["Place", "argv_digest", "command_of", "environment", "masked", "network_of", "place"]
 
 _MEMORY = 8 << 30
 _PROCESSES = 1024
@@ -90,36 +90,28 @@ def network_of(spec: ReviewerSpec) -> Network:
 
 
 def command_of(
-    *,
-    spec: ReviewerSpec,
-    program: Program,
-    composed: Composed,
-    there: Place,
-    sandbox: Sandbox,
-    repository: str,
-    limit_s: float,
-    keep_bytes: int,
+    job: Job, program: Program, composed: Composed, sandbox: Sandbox, *, keep_bytes: int
 ) -> Command:
     """The confined command. Writes the files of the CLI's home. Raises SandboxFault."""
     for name, content in composed.files.items():
-        path = os.path.join(there.home, name)
+        path = os.path.join(job.home, name)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         with open(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
             file.write(content)
     command = Command(
         argv=composed.argv,
-        cwd=there.folder,
-        env=environment(spec, program, composed, there.home),
-        limit_s=limit_s,
+        cwd=job.folder,
+        env=environment(job.spec, program, composed, job.home),
+        limit_s=job.spec.deadline_s,
         stdin=composed.stdin,
         keep_bytes=keep_bytes,
     )
     confinement = Confinement(
-        target=there.folder,
-        layers=(there.folder,),
-        readable=(*program.readable, *((repository,) if repository else ())),
-        writable=(there.home,),
-        network=network_of(spec),
+        target=job.folder,
+        layers=(job.folder,),
+        readable=(*program.readable, *((job.repository,) if job.repository else ())),
+        writable=(job.home,),
+        network=network_of(job.spec),
         memory_bytes=_MEMORY,
         processes=_PROCESSES,
     )

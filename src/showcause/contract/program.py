@@ -8,7 +8,6 @@ import os
 import shutil
 from pathlib import Path
 
-from showcause.canon import digest
 from showcause.records import Record
 
 __all__ = ["NotFound", "Program", "find_program"]
@@ -53,7 +52,7 @@ def find_program(command: tuple[str, ...]) -> Program:
     real = os.path.realpath(found)
     script, folders = real, [_home_of(real)]
     for word in command[1:]:
-        if os.path.isabs(word) and os.path.exists(word):
+        if os.path.isabs(word) and os.path.isfile(word):
             folders.append(_home_of(os.path.realpath(word)))
             script = os.path.realpath(word) if script == real else script
     interpreter = _interpreter(real)
@@ -80,7 +79,7 @@ def _home_of(real: str) -> str:
     folder = Path(real).parent
     if folder.name == "bin" and len(folder.parts) > 3:
         return str(folder.parent)
-    return str(folder) if Path(real).is_file() else real
+    return str(folder)
 
 
 def _interpreter(real: str) -> str:
@@ -110,7 +109,7 @@ def _digest(path: str, _size: int, _changed: int) -> str:
     import hashlib
 
     with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() if os.path.isfile(path) else digest(b"")
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _version(real: str) -> str:

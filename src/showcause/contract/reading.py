@@ -1,4 +1,4 @@
-"""What a CLI wrote -> what it says: the answer, who wrote it, which tools it asked for, what went wrong. Pure.
+"""What a CLI wrote -> what it says: the answer, its author, tools asked for, what went wrong. Pure.
 
 Each adapter fills a `Reading`. A reading judges nothing: `classify` does. The helpers here read lines of
 JSON as they come from programs that print banners, are cut in the middle, or write what is no JSON at all.
@@ -174,7 +174,9 @@ _WORDS = (
 )  # fmt: skip
 _WORD_PATTERNS = tuple((kind, re.compile(words, re.IGNORECASE)) for kind, words in _WORDS)
 _CODE = re.compile(r"(?:status|code|error|http)\D{0,12}\b([45]\d\d)\b|^\W*([45]\d\d)\b", re.IGNORECASE)
-_AFTER = re.compile(r"(?:retry|try again|resets?)[^\d\n]{0,20}(\d+(?:\.\d+)?)\s*(ms|s|sec|seconds|m|min)\b", re.I)
+_AFTER = re.compile(
+    r"(?:retry|try again|resets?)[^\d\n]{0,20}(\d+(?:\.\d+)?)\s*(ms|s|sec|seconds|m|min)\b", re.I
+)
 _UNITS = {"ms": 0.001, "m": 60.0, "min": 60.0}
 
 

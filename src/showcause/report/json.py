@@ -24,13 +24,16 @@ from showcause.records import (
     ItemRun,
     NotChecked,
     Outcome,
+    ProbeResult,
     Record,
+    ReviewStage,
     Rule,
     RunState,
     SandboxReport,
     Stage,
     Tampering,
     Verdict,
+    Written,
 )
 
 __all__ = ["SCHEMA", "Review", "render", "schema", "shape"]
@@ -100,6 +103,8 @@ class Review(Record, frozen=True, kw_only=True):
     not_checked: tuple[NotChecked, ...]
     bound_to: BoundTo
     sandbox: SandboxReport | None
+    probes: tuple[ProbeResult, ...]
+    written: tuple[Written, ...]
     review: dict[str, Any]
     why: str
     changes: tuple[FileChange, ...]
@@ -149,7 +154,9 @@ def shape(receipt: Receipt) -> Review:
         not_checked=body.not_checked,
         bound_to=body.bound_to,
         sandbox=body.sandbox,
-        review={},
+        probes=body.probes,
+        written=body.written,
+        review=_review(body.review),
         why=body.why,
         changes=body.changes,
         issue=body.issue,
@@ -160,6 +167,15 @@ def shape(receipt: Receipt) -> Review:
         wall_s=body.wall_s,
         digest=receipt.digest,
     )
+
+
+def _review(review: ReviewStage | None) -> dict[str, Any]:
+    """The stage as recorded, empty where no reviewer was asked. The packet text stays in the store."""
+    if review is None:
+        return {}
+    told: dict[str, Any] = msgspec.to_builtins(review)
+    del told["packet"]["text"]
+    return told
 
 
 def _cause(receipt: Receipt, number: int, cause: Cause) -> JsonCause:

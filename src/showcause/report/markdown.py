@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from showcause.receipt import Receipt, ending
 from showcause.records import Cause, ReviewRecord
+from showcause.report.judging import probe_lines, review_lines
 from showcause.report.tally import in_words
 from showcause.report.words import headline, plural, short_id, visible
 
@@ -49,6 +50,9 @@ def _lines(receipt: Receipt) -> Iterator[str]:
     yield from _folded(
         "The patch edits what judges it", [f"{code(t.path)}: {code(t.what)}" for t in body.tampering]
     )
+    yield from _folded("Probes", [code(line, _LONG) for line in probe_lines(body)])
+    if body.review is not None:
+        yield from _folded("Reviewer", [code(line, _LONG) for line in review_lines(body.review)])
     yield from _folded(
         "Not checked",
         [

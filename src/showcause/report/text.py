@@ -22,12 +22,13 @@ from showcause.records import (
     SandboxReport,
     Verdict,
 )
+from showcause.report.judging import probe_files, probe_lines, review_lines
 from showcause.report.tally import in_words
 from showcause.report.words import headline, paragraph, short_id, visible
 
 __all__ = ["render"]
 
-_CAUSES, _LINES, _EVIDENCE, _TAMPERING, _GROUPS, _NAMES = 10, 6, 6, 5, 5, 3
+_CAUSES, _LINES, _EVIDENCE, _TAMPERING, _GROUPS, _NAMES, _PROBES = 10, 6, 6, 5, 5, 3, 8
 _ALL = 1_000_000_000
 _NAME = 80
 _WIDE = 200
@@ -55,6 +56,10 @@ def _lines(receipt: Receipt, verbose: bool) -> Iterator[Line]:
     touched = [f"{visible(edit.path)}: {visible(edit.what)}" for edit in body.tampering]
     title = "The patch edits what judges it"
     yield from _section(title, len(touched), more.cut(map(_bullet, touched), len(touched), _TAMPERING))
+    yield from _section("Probes", len(body.probes) + len(body.written), _probes(body, more))
+    if body.review is not None:
+        lines = review_lines(body.review)
+        yield from _section("Reviewer", len(body.review.ballot.votes), map(_bullet, lines))
     yield from _section("Not checked", len(body.not_checked), _not_checked(body.not_checked, more))
     yield from _section("Checks", len(body.checks), _checks(body.checks, verbose))
     yield ()
@@ -152,6 +157,13 @@ def _evidence(evidence: Sequence[Evidence], more: _More) -> Iterator[Line]:
         yield (("  - ", ""), (f"[{one.kind.value}, {visible(one.state)}] ", "dim"), (first, ""))
         yield from (((f"    | {line}", ""),) for line in rest)
     yield from more.rest(len(evidence), _EVIDENCE)
+
+
+def _probes(body: ReviewRecord, more: _More) -> Iterator[Line]:
+    lines = probe_lines(body)
+    yield from more.cut(map(_bullet, lines), len(lines), _PROBES)
+    for result in body.probes if more.verbose else ():
+        yield from (((f"    | {line}", "dim"),) for line in probe_files(result))
 
 
 def _not_checked(left: Sequence[NotChecked], more: _More) -> Iterator[Line]:

@@ -1,0 +1,13 @@
+"""The review contract: an agent of another pool reviews a finished turn, and no failure reads as approval.
+
+`attempt` makes one attempt under all its conditions; `review_turn` is what people call. The answer is a
+critique (findings, or no finding) or a typed end; never accept or reject.
+"""
+
+from __future__ import annotations
+
+from showcause.contract.attempt import attempt
+from showcause.contract.nouns import Attempted, Means, Order, Runtime
+from showcause.contract.pools import eligible, pool_of, reviewer_pool
+
+__all__ = ["Attempted", "Means", "Order", "Runtime", "attempt", "eligible", "pool_of", "reviewer_pool"]

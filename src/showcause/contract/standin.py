@@ -1,0 +1,97 @@
+"""A stand-in for a reviewer's CLI, with scripted faults: standard library only, run by path.
+
+    python standin.py PLAN [flags of the CLI, which are not looked at]
+
+PLAN is a JSON file; see `showcause.contract.standing`. It reads its input, takes the return codes and the
+nonce out of it, and writes the plan's output with them filled in: right, cut, late, or not at all.
+"""
+
+import json
+import os
+import re
+import signal
+import sys
+import time
+
+
+def main() -> None:
+    with open(sys.argv[1], encoding="utf-8") as file:
+        plan = json.load(file)
+    if plan.get("ignore_term"):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if plan.get("daemon"):
+        _daemon(plan["daemon"])
+    text = _read(plan)
+    for path in plan.get("write", ()):
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("written by the reviewer")
+        except OSError as error:
+            print(error, file=sys.stderr)
+    _wait(plan.get("wait_s", 0))
+    sys.stderr.write("x" * plan.get("stderr_bytes", 0))
+    sys.stderr.flush()
+    _write(plan, text)
+    _wait(plan.get("linger_s", 0))
+    if plan.get("signal"):
+        os.kill(os.getpid(), plan["signal"])
+    sys.stdout.flush()
+    os._exit(plan.get("exit", 0))
+
+
+def _read(plan: dict) -> str:
+    """All of the input, or the share of it that the plan wants, and then no more."""
+    share = plan.get("read", None)
+    if share is None:
+        return sys.stdin.buffer.read().decode("utf-8", "replace")
+    data = b""
+    while len(data) < share:
+        piece = os.read(0, min(share - len(data), 1 << 16))
+        if not piece:
+            break
+        data += piece
+    if plan.get("close", True):
+        os.close(0)
+    return data.decode("utf-8", "replace")
+
+
+def _write(plan: dict, text: str) -> None:
+    codes = re.findall(r"^\[return code \d+ of \d+: ([0-9a-f]+)\]$", text, re.MULTILINE)
+    last = re.search(r"^END OF PACKET (\S+) nonce (\S+)\s*\Z", text, re.MULTILINE)
+    known = plan.get("known", {})  # what a stand-in that lies was told beforehand
+    packet, nonce = (last[1], last[2]) if last else (known.get("packet", ""), known.get("nonce", ""))
+    answer = {
+        "packet": packet,
+        "codes": known.get("codes", codes),
+        "nonce": nonce,
+        "outcome": "findings" if plan.get("findings") else "no_finding",
+        "findings": plan.get("findings", []),
+    }
+    out = plan.get("out", "@ANSWER@")
+    told = json.dumps(answer)
+    out = out.replace("@ANSWER_IN_JSON@", json.dumps(told)[1:-1]).replace("@ANSWER@", told)
+    out = out.replace("@SENT_IN_JSON@", json.dumps(text)[1:-1])
+    if "pad" in plan:
+        out = out.replace("@PAD@", "." * max(0, plan["pad"] - len(out.replace("@PAD@", "").encode())))
+    sys.stdout.write(out[: plan["cut"]] if "cut" in plan else out)
+    sys.stdout.flush()
+
+
+def _wait(seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        time.sleep(min(0.05, max(0, until - time.monotonic())))
+
+
+def _daemon(seconds: float) -> None:
+    """Twice forked, in a session of its own, with all our pipes open."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(seconds)
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
