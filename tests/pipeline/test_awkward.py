@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from git_helpers import Link, Run, commit, fingerprint, git, make, write
+from git_helpers import GIT_ENV, Link, Run, clear, commit, fingerprint, git, make, write
 from needs import need, need_program
 from reviews import PRICE, PYTEST, SETTINGS, Cli, check_of, cli, environment, look, main_in, receipts, shop
 
@@ -22,6 +23,74 @@ UNDEFINED = PRICE + b"\nRATES = [vat_of_germany]\n"
 
 def caps(record: ReviewRecord, what: str) -> bool:
     return any(note.what == what and note.caps for note in record.not_checked)
+
+
+# ------------------------------------------------------------------ what cannot be reviewed at all
+
+
+def unmerged(top: Path) -> None:
+    git(top, "checkout", "-q", "-b", "other")
+    commit(top, {"shop/price.py": UNDEFINED})
+    git(top, "checkout", "-q", "main")
+    commit(top, {"shop/price.py": FINE})
+    subprocess.run(["git", "merge", "-q", "other"], cwd=top, env=GIT_ENV, capture_output=True, check=False)
+
+
+def empty(top: Path) -> None:
+    clear(top)
+    shutil.rmtree(top / ".git")
+    git(top, "init", "-q")
+
+
+class Refusal(NamedTuple):
+    lay: Callable[[Path], object]
+    arguments: tuple[str, ...]
+    status: int
+    words: str
+
+
+REFUSALS: dict[str, Refusal] = {
+    "no repository": Refusal(lambda top: shutil.rmtree(top / ".git"), (), 2, "not in a git repository"),
+    "a bare one": Refusal(lambda top: git(top, "config", "core.bare", "true"), (), 2, "bare"),
+    "no commits": Refusal(empty, (), 2, "no commits"),
+    "an unknown revision": Refusal(lambda _: None, ("--base", "nowhere"), 2, "unknown revision 'nowhere'"),
+    "a revision with a line break": Refusal(lambda _: None, ("--head", "a\nb"), 2, "unknown revision"),
+    "an unmerged path": Refusal(unmerged, (), 2, "unmerged path 'shop/price.py'"),
+    "a broken index": Refusal(lambda top: write(top, {".git/index": b"x" * 99}), (), 4, "index"),
+    "broken settings": Refusal(
+        lambda top: commit(top, {"showcause.toml": b"[gate]\nregresion = 'x'\n"}),
+        (), 2, "showcause.toml:2: [gate]",
+    ),
+    "no interpreter": Refusal(
+        lambda top: write(top, {"shop/price.py": UNDEFINED}),
+        ("--set", "suite.python=.venv/bin/python"), 4, "no such interpreter",
+    ),
+    "an unknown runner": Refusal(lambda _: None, ("--set", "suite.runner=nose"), 2, "must be one of pytest"),
+    "a store elsewhere": Refusal(
+        lambda top: write(top, {"shop/price.py": FINE}),
+        ("--set", "store.url=postgresql://x/y"), 2, "no store for postgresql://",
+    ),
+    "a store that is none": Refusal(
+        lambda top: write(top, {".git/showcause/store.sqlite3": b"x" * 9999}), (), 4, "is not a store"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_refusal_is_one_line_and_changes_nothing(tmp_path: Path, name: str) -> None:
+    """One line, and where there is a cure one line for that; nothing on standard output in any format."""
+    top = shop(tmp_path / "r")
+    refusal = REFUSALS[name]
+    refusal.lay(top)
+    before = fingerprint(top)
+    for form in ("text", "json", "markdown"):
+        told = main_in(top, "review", *refusal.arguments, "--format", form)
+        assert (told.status, told.out) == (refusal.status, ""), told
+        first, *rest = told.err.splitlines()
+        assert first.startswith("showcause: ")
+        assert refusal.words in first
+        assert [line[:8] for line in rest] in ([], ["  cure: "]), told.err
+    assert fingerprint(top) == before
 
 
 # ------------------------------------------------------------------ what is in the patch
@@ -72,7 +141,10 @@ PATCHES: dict[str, Patch] = {
         lambda record: len(record.changes) == 1,
     ),
     "a file that is not UTF-8": Patch(
-        lambda top: write(top, {"shop/latin.py": b"# caf\xe9\n", "shop/nul.py": b"x = 1\n\0\n"}),
+        lambda top: write(
+            top,
+            {"shop/latin.py": b"# -*- latin-1 -*-\n# coding: latin-1 caf\xe9\n", "notes.txt": b"caf\xe9\n"},
+        ),
         lambda record: len(record.changes) == 2,
     ),
     "a submodule at another commit": Patch(
@@ -117,6 +189,16 @@ def test_h6_patches_that_are_hard_to_read(tmp_path: Path, name: str) -> None:
     assert fingerprint(top) == before
 
 
+def test_an_empty_patch_is_none_where_not_everything_was_seen(tmp_path: Path) -> None:
+    """The work may lie in a repository inside: that is no `nothing to review`, and no omission either."""
+    top = shop(tmp_path / "r")
+    make(top / "nested", {"a.py": b"x = 1\n"})
+    for more in ((), ("--issue", "round the prices")):
+        told = cli(top, "review", *more, "--format", "json")
+        assert (told.status, told.json["ended"], told.json["causes"]) == (3, "undecided", [])
+        assert "not everything was seen: nested" in told.json["why"]
+
+
 def test_c8_attributes_hide_nothing_and_are_named(tmp_path: Path) -> None:
     top = shop(tmp_path / "r")
     write(top, {".gitattributes": b"*.py -diff\n", "shop/price.py": UNDEFINED})
@@ -150,7 +232,7 @@ def test_a_command_that_is_not_there(tmp_path: Path) -> None:
     write(top, {"shop/price.py": FINE})
     told = cli(top, "review", "--verbose")
     assert told.status == 3
-    assert "could not be started" in told.out
+    assert "no-such-command: No such file or directory" in told.out
     assert check_of(receipts(top)[0].body, "command").state is RunState.ENVIRONMENT
 
 
@@ -236,7 +318,7 @@ def test_a_disk_that_is_full_for_the_store(tmp_path: Path) -> None:
         before = fingerprint(top)
         told = cli(top, "review", "--format", "json")
         assert (told.status, told.out) == (4, ""), told
-        assert "cure: free some space" in told.err
+        assert "cure: " in told.err
         assert "Traceback" not in told.err
         assert fingerprint(top) == before
     finally:

@@ -91,7 +91,7 @@ def test_d2_a_signal_ends_all_and_is_in_the_receipt(
 
 
 def test_d2_a_signal_while_the_receipt_waits_for_the_store(tmp_path: Path) -> None:
-    """Somebody holds the store: the wait ends, nothing is half written, and the next look says what it was."""
+    """Somebody holds the store: the wait ends, nothing is half written, and the next look tells of it."""
     top = shop(tmp_path / "r", {"tests/test_slow.py": SLEEPS})
     write(top, {"shop/price.py": PRICE + b"\nWAIT = 2\n"})
     living = start_cli(top, tmp_path / "temporary", "review", "--format", "json")

@@ -40,10 +40,13 @@ def again(items: Sequence[Item], plan: Plan) -> tuple[str, ...]:
 
 
 def killers(report: RunReport) -> tuple[str, ...]:
-    """Ids during which a run ended before its time."""
-    if report.state not in (RunState.CRASHED, RunState.TIMEOUT):
+    """Ids during which a run ended before its time, or that used up the time of others."""
+    cut_short = report.state in (RunState.CRASHED, RunState.TIMEOUT)
+    missed = any(result.outcome is Outcome.NOT_RUN for result in report.results)
+    if not cut_short and not (report.state is RunState.COMPLETE and missed):
         return ()
-    return tuple(r.id for r in report.results if r.outcome in (Outcome.CRASHED, Outcome.TIMEOUT))
+    bad = (Outcome.CRASHED, Outcome.TIMEOUT) if cut_short else (Outcome.TIMEOUT,)
+    return tuple(result.id for result in report.results if result.outcome in bad)
 
 
 def killers_of(reports: Sequence[RunReport]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ so that one such test does not silence a suite. Every run is kept.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import threading

@@ -14,6 +14,7 @@ __all__ = ["COMMANDS", "run"]
 
 COMMANDS = {
     "review": "showcause.cli.review_command",
+    "packet": "showcause.cli.packet",
     "reproduce": "showcause.cli.reproduce",
     "show": "showcause.cli.receipts",
     "list": "showcause.cli.receipts",

@@ -11,10 +11,10 @@ from showcause.cli.common import cancellation, overrides_of, progress, tell, wan
 from showcause.errors import UsageError
 
 if TYPE_CHECKING:
-    from showcause.pipeline import Reviewed
+    from showcause.pipeline import Request, Reviewed
     from showcause.records import Probe
 
-__all__ = ["review"]
+__all__ = ["request_of", "review"]
 
 _BUDGET_S, _BUDGET_IN_CI_S = 60.0, 300.0
 
@@ -42,12 +42,53 @@ def review(  # noqa: PLR0913  one parameter per option of `table.REVIEW`
     """Review a patch: the work tree against where it left the default branch, unless told otherwise."""
     from showcause import pipeline
 
+    request = request_of(
+        directory=directory,
+        issue=issue,
+        base=base,
+        head=head,
+        staged=staged,
+        commit=commit,
+        diff=diff,
+        official=official,
+        probe=probe,
+        record=record,
+        replay=replay,
+        settings=settings,
+        allow_unsandboxed=allow_unsandboxed,
+        fresh=fresh,
+    )
+    with cancellation() as cancel:
+        reviewed = pipeline.review(request, say=progress(), cancel=cancel)
+    return _print(reviewed, format_, verbose=verbose, allow_uncertain=allow_uncertain)
+
+
+def request_of(  # noqa: PLR0913  one parameter per option
+    *,
+    directory: str,
+    issue: str | None,
+    base: str,
+    head: str,
+    staged: bool,
+    commit: str,
+    diff: str | None,
+    official: str,
+    probe: tuple[str, ...],
+    record: str,
+    replay: str,
+    settings: tuple[str, ...],
+    allow_unsandboxed: bool,
+    fresh: bool,
+) -> Request:
+    """What the options ask for. Raises UsageError for what cannot be read."""
+    from showcause.pipeline import Request
+
     if issue == "-" and diff == "-":
         raise UsageError("--issue and --diff cannot both come from standard input")
     overrides = overrides_of(settings)
     if allow_unsandboxed:
         overrides["sandbox.allow_unsandboxed"] = True
-    request = pipeline.Request(
+    return Request(
         directory=directory,
         base=base,
         head=head,
@@ -63,9 +104,6 @@ def review(  # noqa: PLR0913  one parameter per option of `table.REVIEW`
         record=record,
         replay=replay,
     )
-    with cancellation() as cancel:
-        reviewed = pipeline.review(request, say=progress(), cancel=cancel)
-    return _print(reviewed, format_, verbose=verbose, allow_uncertain=allow_uncertain)
 
 
 def _print(reviewed: Reviewed, format_: str, *, verbose: bool, allow_uncertain: bool) -> int:

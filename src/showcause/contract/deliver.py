@@ -42,12 +42,14 @@ def pack(told: str, packet: str, *, id: str, nonce: str, codes: Sequence[str] = 
     """`told` (the instructions), then `packet` with return codes in it; its last line, with the nonce, stays.
 
     New random codes are drawn unless some are given. Code lines stand between lines of the packet where
-    there are lines, and break one that is very long. Raises ValueError for a packet that does not end so.
+    there are lines, and break one that is very long. The text ends with the nonce's last character, so
+    that no character at all can be missing. Raises ValueError for a packet that does not end in its nonce.
     """
-    cut = packet.rstrip("\n").rfind("\n") + 1
+    packet = packet.rstrip()
+    cut = packet.rfind("\n") + 1
     body, last = packet[:cut], packet[cut:]
-    if not nonce or nonce not in last:
-        raise ValueError("the nonce stands in the last line of a packet")
+    if not nonce or not last.endswith(nonce):
+        raise ValueError("a packet ends in its nonce")
     chosen = tuple(codes) or _draw(packet)
     return Parcel(
         id=id, text=f"{told.rstrip()}\n\n{_scattered(body, chosen)}{last}", codes=chosen, nonce=nonce

@@ -13,7 +13,7 @@ import msgspec
 from showcause.canon import digest
 from showcause.clock import Deadline
 from showcause.contract import refusals
-from showcause.contract.adapters.base import Adapter, Composed, Job
+from showcause.contract.adapters.base import Composed, Job
 from showcause.contract.audit import spawned_as_audited
 from showcause.contract.classify import Conclusion, main_model
 from showcause.contract.launch import argv_digest, command_of, environment, masked, network_of, place

@@ -55,18 +55,31 @@ def find_program(command: tuple[str, ...]) -> Program:
         if os.path.isabs(word) and os.path.isfile(word):
             folders.append(_home_of(os.path.realpath(word)))
             script = os.path.realpath(word) if script == real else script
-    interpreter = _interpreter(real)
-    if interpreter:
-        folders.append(_home_of(os.path.realpath(interpreter)))
-    places = [os.path.dirname(found), *([os.path.dirname(interpreter)] if interpreter else [])]
+    started = _started_as(os.path.abspath(found), real)
+    used = [started, *([interpreter] if (interpreter := _interpreter(real)) else [])]
+    for path in used:
+        folders += [_home_of(os.path.realpath(path)), *_environment_of(path)]
     return Program(
-        argv=(found if os.path.isabs(found) else os.path.abspath(found), *command[1:]),
+        argv=(started, *command[1:]),
         real=script,
         digest=_digest(script, *_stamp(script)),
         version=_version(script),
         readable=tuple(dict.fromkeys(folders)),
-        path=tuple(dict.fromkeys(map(os.path.abspath, places))),
+        path=tuple(dict.fromkeys(os.path.dirname(os.path.abspath(path)) for path in used)),
     )
+
+
+def _started_as(found: str, real: str) -> str:
+    """By its own name where that matters (multi-call programs of the system, virtual environments), else
+    by its real path: a folder of links may lie beside what is nobody's business."""
+    is_system = found.startswith(("/usr/", "/bin/", "/sbin/", "/opt/"))
+    return found if is_system or _environment_of(found) else real
+
+
+def _environment_of(path: str) -> tuple[str, ...]:
+    """The virtual environment that a path lies in."""
+    root = Path(path).parent.parent
+    return (str(root),) if (root / "pyvenv.cfg").is_file() else ()
 
 
 def _home_of(real: str) -> str:

@@ -12,6 +12,7 @@ import re
 import signal
 import sys
 import time
+from typing import Any
 
 
 def main() -> None:
@@ -40,9 +41,9 @@ def main() -> None:
     os._exit(plan.get("exit", 0))
 
 
-def _read(plan: dict) -> str:
+def _read(plan: dict[str, Any]) -> str:
     """All of the input, or the share of it that the plan wants, and then no more."""
-    share = plan.get("read", None)
+    share = plan.get("read")
     if share is None:
         return sys.stdin.buffer.read().decode("utf-8", "replace")
     data = b""
@@ -56,11 +57,13 @@ def _read(plan: dict) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _write(plan: dict, text: str) -> None:
+def _write(plan: dict[str, Any], text: str) -> None:
     codes = re.findall(r"^\[return code \d+ of \d+: ([0-9a-f]+)\]$", text, re.MULTILINE)
     last = re.search(r"^END OF PACKET (\S+) nonce (\S+)\s*\Z", text, re.MULTILINE)
     known = plan.get("known", {})  # what a stand-in that lies was told beforehand
-    packet, nonce = (last[1], last[2]) if last else (known.get("packet", ""), known.get("nonce", ""))
+    first = re.search(r"^PACKET (\S+)$", text, re.MULTILINE)
+    packet = first[1] if first else known.get("packet", "")
+    nonce = last[2] if last else known.get("nonce", "")
     answer = {
         "packet": packet,
         "codes": known.get("codes", codes),

@@ -89,7 +89,8 @@ def cascade(desk: Desk, bench: Workbench, reader: TreeReader, found: Findings, g
 def _not_asked(desk: Desk, given: Given) -> list[NotChecked]:
     """What nobody looked at, where a task was given, and how to have it looked at."""
     settings = desk.settings
-    if not given.issue.strip() or given.probes or settings.probe.models or settings.review.reviewer:
+    is_asked = given.probes or given.only_packet or settings.probe.models or settings.review.reviewer
+    if is_asked or not given.issue.strip():
         return []
     why = "no probes were given and no model is configured: --probe FILE, or [models], [probe] and [review]"
     return [NotChecked(what="whether the patch does what the issue asks", why=why)]

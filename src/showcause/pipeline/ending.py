@@ -10,7 +10,7 @@ from showcause.pipeline.cascade import Cascade
 from showcause.pipeline.examine import settled, untestable
 from showcause.records import Attribution, CheckResult, Decision, Ended, NotChecked, Verdict
 
-__all__ = ["ending_of", "is_settled"]
+__all__ = ["ending_of", "is_settled", "unseen"]
 
 
 def ending_of(done: Cascade, left_out: tuple[NotChecked, ...]) -> tuple[Decision, Ended, str]:
@@ -26,6 +26,13 @@ def ending_of(done: Cascade, left_out: tuple[NotChecked, ...]) -> tuple[Decision
     return decision, ended, why or _of_reviewer(done) or _broken_in_words(found.checks)
 
 
+def unseen(not_checked: tuple[NotChecked, ...]) -> str:
+    """What caps the verdict, in words; "" where nothing does."""
+    caps = [note.what for note in not_checked if note.caps]
+    more = f" and {len(caps) - 3} more" if len(caps) > 3 else ""
+    return f"not everything was seen: {', '.join(caps[:3])}{more}" if caps else ""
+
+
 def is_settled(done: Cascade) -> bool:
     """Whether a second look could not tell more: all ran whole, and every model that was asked answered."""
     asked = all(not said.why for said in done.written)
@@ -39,13 +46,11 @@ def _of_reviewer(done: Cascade) -> str:
 
 def _capped(decision: Decision, not_checked: tuple[NotChecked, ...]) -> tuple[Decision, Ended, str]:
     """Incomplete input caps the outcome at uncertain; a rejection has its cause all the same."""
-    caps = [note.what for note in not_checked if note.caps]
-    if decision.verdict is not Verdict.REJECT and caps:
+    lacking = unseen(not_checked)
+    if decision.verdict is not Verdict.REJECT and lacking:
         passed = "all that ran passed, but " if decision.verdict else ""
-        more = f" and {len(caps) - 3} more" if len(caps) > 3 else ""
-        why = f"{passed}not everything was seen: {', '.join(caps[:3])}{more}"
         capped = msgspec.structs.replace(decision, verdict=None, decided_by=None)
-        return capped, Ended.UNDECIDED, why
+        return capped, Ended.UNDECIDED, f"{passed}{lacking}"
     return decision, Ended.DECIDED if decision.verdict else Ended.UNDECIDED, ""
 
 

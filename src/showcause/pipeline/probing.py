@@ -23,6 +23,7 @@ from showcause.records import (
     PacketForm,
     Probe,
     ProbeResult,
+    ProbeRole,
     ProbeState,
     Written,
 )
@@ -148,7 +149,8 @@ def _file_of(running: Running, item: str) -> str:
 
 
 def _is_mendable(result: ProbeResult) -> bool:
-    return result.state in _MENDABLE or (result.is_qualified and not result.is_quoted and not result.is_break)
+    lacks_quote = result.is_qualified and not result.is_quoted and result.probe.role is ProbeRole.PROBE
+    return result.state in _MENDABLE or lacks_quote
 
 
 def _replaced(before: Probed, mended: dict[str, Probe], after: Probed) -> Probed:

@@ -32,6 +32,7 @@ from showcause.records import (
     Decision,
     Ended,
     NotChecked,
+    Packet,
     Powers,
     ProbeResult,
     Record,
@@ -121,6 +122,7 @@ class _Review:
         self.notes: list[str] = [*settings.notes, *([store.note] if store.note else []), *_elsewhere(repo)]
         self.sandbox: SandboxReport | None = None
         self.official: OfficialSuite | None = None
+        self.packet: Packet | None = None
 
     def run(self, base: git.Revision, taken: Pending[Intake], found_project: Pending[Project]) -> Reviewed:
         try:
@@ -140,13 +142,14 @@ class _Review:
         self._check_models()
         about = self._about(intake, project)
         key = self._key(about, intake)
-        found = None if self.request.fresh else self.store.find_settled(key)
+        anew = self.request.fresh or self.request.only_packet
+        found = None if anew else self.store.find_settled(key)
         if found is not None:
             return Reviewed(receipt=found, from_store=True, notes=tuple(self.notes))
         started = self.store.start_review(about)
         record, is_settled = self._record(started, intake, project)
         receipt = self.store.finish_review(started, record, key if is_settled else "")
-        return Reviewed(receipt=receipt, from_store=False, notes=tuple(self.notes))
+        return Reviewed(receipt=receipt, from_store=False, notes=tuple(self.notes), packet=self.packet)
 
     def _check_models(self) -> None:
         """Models that the settings name and do not have are the user's mistake, said before the work."""
@@ -196,6 +199,11 @@ class _Review:
     def _record(self, started: Started, intake: Intake, project: Project) -> tuple[ReviewRecord, bool]:
         """The record, and whether it may answer for equal reviews."""
         if intake.patch.is_empty:
+            from showcause.pipeline.ending import unseen
+
+            if lacking := unseen(intake.not_checked):  # what a task asked for may lie there
+                why = f"nothing changed in what was seen, but {lacking}"
+                return self._made(started, intake, Ended.UNDECIDED, why), True
             decision = self._decide((), started.id, patch_is_empty=True)
             ended = Ended.DECIDED if decision.verdict else Ended.NOTHING_TO_REVIEW
             return self._made(started, intake, ended, decision=decision), True
@@ -216,9 +224,10 @@ class _Review:
         if there:
             why = f"the checkout changed during the review: {', '.join(there[:3])}"
             return self._made(started, intake, Ended.MOVED, why, trees=trees, done=done), False
+        self.packet = done.packet
         decision, ended, why = ending_of(done, intake.not_checked)
         made = self._made(started, intake, ended, why, trees=trees, done=done, decision=decision)
-        return made, is_settled(done)
+        return made, is_settled(done) and not self.request.only_packet
 
     def _look_for_interrupt(self) -> None:
         if self.watch.cancel.is_set():

@@ -7,7 +7,6 @@ the project's own tests.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -93,7 +92,6 @@ class _Runner:
         self.bench, self.issue, self.budget_s = bench, issue, budget_s
         self.taken = {*reader.paths(), *bench.trees.patch.paths}
         self.touched = touched_names(bench.trees.patch)
-        self.batches = 0
 
     def refused(self, probe: Probe) -> ProbeResult | None:
         """A probe whose files cannot be laid over the trees."""
@@ -103,7 +101,6 @@ class _Runner:
         return dropped(probe, ProbeState.UNUSABLE, why, self.issue)
 
     def run(self, batch: Sequence[Probe]) -> CheckResult:
-        self.batches += 1
         files = {path: text for probe in batch for path, text in probe.files.items()}
         over = self._over(files)
         running = over.kit.running
@@ -129,7 +126,7 @@ class _Runner:
 
     def _over(self, files: Mapping[str, str]) -> Workbench:
         """A bench whose trees have `files` besides, as test surface, and no network."""
-        folder = os.path.join(self.bench.folder, f"probes-{self.batches}")
+        folder = self.bench.new_out_dir()
         texts = Path(folder) / "files"
         for path, text in files.items():
             place = texts / path

@@ -28,7 +28,7 @@ class DjangoRunner:
     """Django's DiscoverRunner, with our result object and suite."""
 
     name = "django"
-    version = "2"
+    version = "3"
 
     def launch(self, job: Job) -> Launch:
         fails, passes = f"test_{job.nonce}_a", f"test_{job.nonce}_b"

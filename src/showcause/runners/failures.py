@@ -22,6 +22,7 @@ BEHAVIOURAL = frozenset({FailureKind.ASSERTION, FailureKind.EXCEPTION, FailureKi
 _FOREIGN_FOLDERS = frozenset({"site-packages", "dist-packages", "node_modules", ".tox", ".nox", ".eggs"})
 _SETUP = frozenset({"setUp", "asyncSetUp", "setUpTestData", "setUpClass", "setUpModule"})
 _TEARDOWN = frozenset({"tearDown", "asyncTearDown", "tearDownClass", "tearDownModule"})
+_OVERTIME = "showcause_overtime.Overtime"
 _NETWORK = frozenset(
     {
         "socket.gaierror",
@@ -143,6 +144,8 @@ def _special(raised: Raised, places: Places) -> FailureKind | None:
         return FailureKind.EXIT
     if any("builtins.MemoryError" in mro for mro in (raised.mro, *raised.chain)):
         return FailureKind.MEMORY
+    if any(_OVERTIME in mro for mro in (raised.mro, *raised.chain)):
+        return FailureKind.TIMEOUT
     if raised.type == "Failed" and raised.message.startswith(("Timeout >", "Timeout (>")):
         return FailureKind.TIMEOUT
     if _is_network(raised, places):

@@ -27,7 +27,7 @@ class PytestRunner:
     """`config` holds the project's addopts, filtered by `pytest_config`; ids are node ids."""
 
     name = "pytest"
-    version = "2"
+    version = "3"
 
     def launch(self, job: Job) -> Launch:
         if words := job.extra_env.get("PYTEST_ADDOPTS"):

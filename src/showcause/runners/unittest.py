@@ -29,7 +29,7 @@ class UnittestRunner:
     """The standard library's runner."""
 
     name = "unittest"
-    version = "2"
+    version = "3"
 
     def launch(self, job: Job) -> Launch:
         fails, passes = f"test_{job.nonce}_a", f"test_{job.nonce}_b"

@@ -74,7 +74,7 @@ class Question(Record, frozen=True, kw_only=True):
 def question_for(id: int, finding: Finding, sort: Sort, source: Source, names: Names) -> Question:
     """The question. Raises Refusal."""
     if sort is Sort.SYNTAX:
-        return Question(id=id, sort=sort.value, path=finding.path, line=finding.line)
+        raise Refusal("what the compiler says is not asked again")
     if not names.module:
         raise Refusal(names.why)
     way = source.way(finding)

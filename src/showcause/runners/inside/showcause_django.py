@@ -14,6 +14,7 @@ import sys
 from showcause_describe import Describer
 from showcause_events import ENVIRONMENT_STATUS, Budget, Events, leave_no_trace, load_job, start
 from showcause_loaded import loaded
+from showcause_overtime import Alarm
 from showcause_suite import flatten, is_failed_import, names_test, prepare, result_class, try_import
 
 TARGET = "django.test.runner"
@@ -94,11 +95,12 @@ class Hook:
     def run(self, module, runner, suite):
         kwargs = getattr(runner, "get_test_runner_kwargs", dict)()
         kwargs.setdefault("verbosity", runner.verbosity)
-        kwargs.update(failfast=False, resultclass=result_class(self._events, self._describer))
+        alarm = Alarm()
+        kwargs.update(failfast=False, resultclass=result_class(self._events, self._describer, alarm))
         self._tell_broken()
         tests = [test for test in flatten(suite) if not is_failed_import(test)]
         tests.sort(key=self._place)
-        prepared = prepare(tests, self._job, self._events, self._budget, self._wanted)
+        prepared = prepare(tests, self._job, self._events, self._budget, alarm, self._wanted)
         return runner.test_runner(**kwargs).run(prepared)
 
     def _tell_broken(self):

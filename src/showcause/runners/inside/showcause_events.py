@@ -46,6 +46,12 @@ class Budget:
         self._end = self._now() + seconds
         self._end_of_collection = self._now() + seconds * COLLECTION_SHARE
 
+    @property
+    def overtime_s(self):
+        """Seconds from now until a test that is still under way is ended: more than the budget, so that
+        what began in time may end."""
+        return self._end - self._now() + max(2.0, min(10.0, self._seconds / 5))
+
     def refuses(self, test_id):
         """Why `test_id` is not to be started, or ""."""
         if test_id in self._skip:

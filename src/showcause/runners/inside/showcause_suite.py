@@ -13,79 +13,81 @@ from showcause_events import clean
 _HOLDER = re.compile(r"^(setUpClass|setUpModule|tearDownClass|tearDownModule) \((.*)\)$")
 
 
-def result_class(events, describer):
-    """A TextTestResult that tells what happens, with the exception objects."""
+class Result(unittest.TextTestResult):
+    """Tells what happens, with the exception objects. `result_class` sets what it needs."""
 
-    class Result(unittest.TextTestResult):
-        def startTest(self, test):
-            self._told = False
-            events.tell("begin", id=test.id())
-            super().startTest(test)
+    _events = _describer = _alarm = None
 
-        def stopTest(self, test):
-            super().stopTest(test)
-            if not self._told:  # a pass with failed or expected parts is told by those
-                phase(test, "passed")
-            events.tell("finish", id=test.id())
+    def startTest(self, test):
+        self._told = False
+        self._events.tell("begin", id=test.id())
+        super().startTest(test)
+        self._alarm.hear(True)
 
-        def addSuccess(self, test):
-            super().addSuccess(test)
-            phase(test, "passed")
-            self._told = True
+    def stopTest(self, test):
+        self._alarm.hear(False)
+        super().stopTest(test)
+        if not self._told:  # a pass with failed or expected parts is told by those
+            self._phase(test, "passed")
+        self._events.tell("finish", id=test.id())
 
-        def addError(self, test, err):
-            super().addError(test, err)
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self._phase(test, "passed")
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self._bad(test, err)
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self._bad(test, err)
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err is not None:
             self._bad(test, err)
 
-        def addFailure(self, test, err):
-            super().addFailure(test, err)
-            self._bad(test, err)
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        holder = _HOLDER.match(test.id())
+        if holder:
+            exc = {"type": "SkipTest", "mro": [], "message": clean(str(reason))}
+            self._events.tell("collect_skip", id=holder.group(2), exc=exc)
+        elif not hasattr(test, "test_case"):  # a skipped subtest does not skip its test
+            self._phase(test, "skipped", text=clean(str(reason)))
 
-        def addSubTest(self, test, subtest, err):
-            super().addSubTest(test, subtest, err)
-            if err is not None:
-                self._bad(test, err)
+    def addExpectedFailure(self, test, err):
+        super().addExpectedFailure(test, err)
+        self._phase(test, "skipped", exc=self._describer.describe(err[1]), xfail=True)
 
-        def addSkip(self, test, reason):
-            super().addSkip(test, reason)
-            holder = _HOLDER.match(test.id())
-            if holder:
-                exc = {"type": "SkipTest", "mro": [], "message": clean(str(reason))}
-                events.tell("collect_skip", id=holder.group(2), exc=exc)
-            elif not hasattr(test, "test_case"):  # a skipped subtest does not skip its test
-                phase(test, "skipped", text=clean(str(reason)))
-                self._told = True
+    def addUnexpectedSuccess(self, test):
+        super().addUnexpectedSuccess(test)
+        self._phase(test, "failed", text="unexpected success")
 
-        def addExpectedFailure(self, test, err):
-            super().addExpectedFailure(test, err)
-            phase(test, "skipped", exc=describer.describe(err[1]), xfail=True)
-            self._told = True
+    def addDuration(self, test, elapsed):
+        pass
 
-        def addUnexpectedSuccess(self, test):
-            super().addUnexpectedSuccess(test)
-            phase(test, "failed", text="unexpected success")
-            self._told = True
+    def _bad(self, test, err):
+        holder = _HOLDER.match(test.id())
+        exc = self._describer.describe(err[1])
+        if holder is None:
+            self._phase(test, "failed", exc=exc)
+        elif holder.group(1).startswith("setUp"):
+            self._events.tell("collect_error", id=holder.group(2), when="setup", exc=exc)
+        else:
+            self._events.tell("begin", id=test.id())
+            self._events.tell("phase", id=test.id(), when="teardown", outcome="failed", exc=exc)
+            self._events.tell("finish", id=test.id())
 
-        def addDuration(self, test, elapsed):
-            pass
+    def _phase(self, test, outcome, **told):
+        self._events.tell("phase", id=test.id(), when="call", outcome=outcome, **told)
+        self._told = True
 
-        def _bad(self, test, err):
-            holder = _HOLDER.match(test.id())
-            exc = describer.describe(err[1])
-            if holder is None:
-                phase(test, "failed", exc=exc)
-                self._told = True
-            elif holder.group(1).startswith("setUp"):
-                events.tell("collect_error", id=holder.group(2), when="setup", exc=exc)
-            else:
-                events.tell("begin", id=test.id())
-                events.tell("phase", id=test.id(), when="teardown", outcome="failed", exc=exc)
-                events.tell("finish", id=test.id())
 
-    def phase(test, outcome, **told):
-        events.tell("phase", id=test.id(), when="call", outcome=outcome, **told)
-
-    return Result
+def result_class(events, describer, alarm):
+    """The class of results for one run."""
+    return type("Result", (Result,), {"_events": events, "_describer": describer, "_alarm": alarm})
 
 
 class Budgeted(unittest.TestSuite):
@@ -93,16 +95,18 @@ class Budgeted(unittest.TestSuite):
 
     _cleanup = False  # tests are looked up by index there, and refused ones have none
 
-    def __init__(self, tests, controls, budget, events):
+    def __init__(self, tests, controls, budget, alarm, events):
         super().__init__([*tests, *controls])
         self._controls = list(controls)
-        self._budget, self._events = budget, events
+        self._budget, self._alarm, self._events = budget, alarm, events
 
     def __iter__(self):
         for test in super().__iter__():
-            why = (
-                "" if any(test is control for control in self._controls) else self._budget.refuses(test.id())
-            )
+            if any(test is control for control in self._controls):
+                self._alarm.stop()  # the controls are the last, and not to be disturbed
+                yield test
+                continue
+            why = self._budget.refuses(test.id())
             if why:
                 self._events.tell("not_run", id=test.id(), why=why)
             else:
@@ -126,13 +130,14 @@ def load_controls(path, names):
     return [module.Controls(each) for each in names]
 
 
-def prepare(tests, job, events, budget, wanted):
-    """The suite to run: wanted tests, the controls last; what is to run is told first."""
+def prepare(tests, job, events, budget, alarm, wanted):
+    """The suite to run: wanted tests, the controls last; what is to run is told first, and the alarm set."""
     kept = [test for test in tests if wanted(test)]
     events.tell("collected", ids=[[test.id(), _description(test)] for test in kept])
     controls = load_controls(job["control_file"], job["controls"])
     events.tell("controls", ids=[test.id() for test in controls])
-    return Budgeted(kept, controls, budget, events)
+    alarm.start(budget.overtime_s)
+    return Budgeted(kept, controls, budget, alarm, events)
 
 
 def _description(test):

@@ -8,6 +8,7 @@ import unittest
 from showcause_describe import Describer
 from showcause_events import ENVIRONMENT_STATUS, Budget, Events, leave_no_trace, load_job, start
 from showcause_loaded import loaded
+from showcause_overtime import Alarm
 from showcause_suite import flatten, is_failed_import, names_test, prepare, result_class, try_import
 
 
@@ -94,8 +95,9 @@ def run(job, settings, events, describer):
     def wanted(test):
         return not names or names_test(names, test.id())
 
-    suite = prepare(tests, job, events, budget, wanted)
-    runner = unittest.TextTestRunner(resultclass=result_class(events, describer))
+    alarm = Alarm()
+    suite = prepare(tests, job, events, budget, alarm, wanted)
+    runner = unittest.TextTestRunner(resultclass=result_class(events, describer, alarm))
     return 0 if runner.run(suite).wasSuccessful() else 1
 
 
