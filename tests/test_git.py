@@ -374,6 +374,19 @@ def test_what_a_killed_snapshot_left_is_swept(top: Path) -> None:
     assert [name for name in os.listdir(repo.private) if name.startswith("work-")] == ["work-new"]
 
 
+def test_what_a_stopped_git_was_writing_is_swept(top: Path) -> None:
+    repo = sut.open_repo(top)
+    sut.snapshot(repo)
+    parts = [f"objects/{folder}/tmp_{age}" for folder in ("5e", "pack") for age in ("old", "new")]
+    write(Path(repo.private), dict.fromkeys(parts, b"half"))
+    for part in parts[::2]:
+        os.utime(Path(repo.private) / part, (1, 1))
+    write(top, {"a.py": b"x = 2\n"})
+    git(top, "add", "-A")
+    sut.snapshot(repo)
+    assert [part for part in parts if (Path(repo.private) / part).exists()] == parts[1::2]
+
+
 def test_files_that_git_cannot_hold(top: Path) -> None:
     os.mkfifo(top / "pipe")
     (top / "empty/folder").mkdir(parents=True)

@@ -20,7 +20,7 @@ import msgspec
 
 from showcause.canon import canonical_json, digest, finding_id
 from showcause.errors import StoreFault, UsageError
-from showcause.records import Cause, Ended, ReviewRecord, Verdict
+from showcause.records import Cause, Ended, Record, ReviewRecord, Verdict
 
 __all__ = [
     "GENESIS",
@@ -51,6 +51,7 @@ class Kind(StrEnum):
     """What a receipt is about."""
 
     REVIEW = "review"
+    ATTEMPT = "attempt"  # of a reviewer's turn: see store/attempts.py
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,7 +97,14 @@ def new_id() -> str:
 
 
 def seal(
-    body: ReviewRecord, *, id: str, previous: str, created: str, settled: str = "", key: bytes = b""
+    body: Record,
+    *,
+    id: str,
+    previous: str,
+    created: str,
+    settled: str = "",
+    key: bytes = b"",
+    kind: Kind = Kind.REVIEW,
 ) -> Entry:
     """The entry for `body`, chained to the digest `previous`; signed where a key is given. Pure.
 
@@ -105,7 +113,7 @@ def seal(
     entry = Entry(
         version=VERSION,
         id=id,
-        kind=Kind.REVIEW.value,
+        kind=kind.value,
         created=created,
         settled=settled,
         previous=previous,

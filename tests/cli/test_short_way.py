@@ -101,3 +101,11 @@ def test_nothing_is_imported_from_the_repository_under_review(settled: Path) -> 
         argv = [sys.executable, "-m", "showcause", "review", word]
         done = subprocess.run(argv, cwd=settled, env=environment(), capture_output=True, check=False)
         assert done.returncode == 3, done.stderr
+
+
+def test_a_review_without_a_model_imports_none(settled: Path) -> None:
+    status, _, said = run(settled, "review", "--fresh", "--format", "json")
+    assert status == 3
+    loaded = {name.partition(".")[2].partition(".")[0] for name in split(said)[1] if "showcause." in name}
+    assert not {"models", "packet", "reviewer", "probes", "contract"} & loaded
+    assert not {"asyncio", "click", "importlib.metadata"} & split(said)[1]

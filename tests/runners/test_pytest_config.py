@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from showcause.runners.pytest_config import PytestConfig, filter_addopts, needs_cache, pytest_config
+from showcause.project.pytest_config import PytestConfig, filter_addopts, needs_cache, pytest_config
 
 FILTER = {
     "-x -q": "-q",
@@ -75,3 +75,8 @@ def test_the_cache_stays_where_it_is_configured() -> None:
     found = pytest_config({"pytest.ini": b"[pytest]\ncache_dir = .c\naddopts = -q\n"})
     assert needs_cache(found.addopts)
     assert not needs_cache(pytest_config({"pytest.ini": INI}).addopts)
+
+
+@pytest.mark.parametrize("text", [b"tool = 3\n", b"[tool]\npytest = 'x'\n", b"a = " + b"[" * 5000, b"\xff"])
+def test_a_table_that_is_none_is_no_configuration(text: bytes) -> None:
+    assert pytest_config({"pyproject.toml": text}) == PytestConfig()

@@ -10,9 +10,9 @@ from runners.helpers import by_id, has_module, make_job, only, report, stopped_i
 from showcause.attribution import attribute
 from showcause.errors import UsageError
 from showcause.process import How
+from showcause.project import pytest_config
 from showcause.records import Attribution, FailureKind, Outcome, RunState, Side
 from showcause.runners import RUNNERS, runner_named
-from showcause.runners.pytest import pytest_config
 
 PYTEST = RUNNERS["pytest"]
 FAILS = "def test_x(): assert 0\n"

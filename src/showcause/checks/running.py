@@ -6,21 +6,10 @@ import posixpath
 from collections.abc import Iterable
 from typing import assert_never
 
-from showcause.project import BaseTree, Project, RunnerName
+from showcause.project import RUNNER_FILES, BaseTree, Project, RunnerName, pytest_config
 from showcause.records import Record
-from showcause.runners.pytest import pytest_config
 
 __all__ = ["Running", "how_to_run"]
-
-_CONFIG_FILES = (
-    "pytest.toml",
-    ".pytest.toml",
-    "pytest.ini",
-    ".pytest.ini",
-    "pyproject.toml",
-    "tox.ini",
-    "setup.cfg",
-)
 
 
 class Running(Record, frozen=True, kw_only=True):
@@ -45,7 +34,7 @@ def how_to_run(project: Project, base: BaseTree) -> Running:
     found = project.runner
     match found.name:
         case RunnerName.PYTEST:
-            files = base.read([posixpath.join(found.workdir, name) for name in _CONFIG_FILES])
+            files = base.read([posixpath.join(found.workdir, name) for name in RUNNER_FILES])
             named = {posixpath.relpath(path, found.workdir or "."): data for path, data in files.items()}
             return Running(runner="pytest", config=pytest_config(named).addopts, workdir=found.workdir)
         case RunnerName.UNITTEST:

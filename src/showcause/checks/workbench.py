@@ -175,7 +175,7 @@ class Workbench:
         with ThreadPoolExecutor(len(wanted)) as pool:
             runs = dict(zip(wanted, pool.map(partial(self._execute, plan), wanted), strict=True))
         on_base = cached[0] if cached else self._report(runs[base])
-        if not cached and on_base.state is RunState.COMPLETE:
+        if not cached and on_base.state is RunState.COMPLETE and not killers(on_base):
             self.kit.store.cache_put(key, (on_base,))
         on_head = self._report(runs[head], expect=tuple(result.id for result in on_base.results))
         return {base: on_base, head: charge_unstarted(on_head, on_base)}

@@ -6,6 +6,7 @@ powers, a flag in the user's part of the command, or a missing restriction is `u
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from showcause.contract.adapters.base import Adapter, Forbidden, has_run
@@ -50,15 +51,21 @@ def unsafe(adapter: Adapter, spec: ReviewerSpec, argv: Sequence[str]) -> tuple[s
 def _uses(rule: Forbidden, argv: Sequence[str]) -> list[str]:
     found = []
     for at, word in enumerate(argv):
-        flag, equals, attached = word.partition("=")
-        if flag not in rule.flags:
-            continue
-        value = attached if equals else next(iter(argv[at + 1 : at + 2]), "")
-        if not rule.values:
-            found.append(flag)
-        elif any(value == bad or value.startswith(f"{bad}=") for bad in rule.values):
-            found.append(f"{flag} {value}")
+        for flag in rule.flags:
+            value = _value(flag, word, argv[at + 1 : at + 2])
+            if value is not None and re.search(rule.values, value):
+                found.append(f"{flag} {value}".strip() if rule.values else flag)
     return found
+
+
+def _value(flag: str, word: str, after: Sequence[str]) -> str | None:
+    """The value that `word` gives to `flag`, attached or as the next word; None where it is another flag."""
+    if word == flag:
+        return next(iter(after), "")
+    if word.startswith(f"{flag}="):
+        return word[len(flag) + 1 :]
+    is_short = len(flag) == 2 and not word.startswith("--")
+    return word[2:] if is_short and word.startswith(flag) else None
 
 
 def spawned_as_audited(audited: Sequence[str], spawned: Sequence[str]) -> bool:

@@ -107,6 +107,9 @@ def _process(facts: Facts) -> Conclusion | None:
     """The exit status, whatever was said (law 5); then whether all of the input was taken."""
     finished, told = facts.finished, facts.status_fault or facts.reading.fault
     match finished.how:
+        case How.SIGNALLED if facts.status_fault is not None:
+            fault = facts.status_fault
+            return Conclusion(ended=AttemptEnd.PROVIDER_FAULT, why=fault.why, fault=fault)
         case How.SIGNALLED:
             return Conclusion(ended=AttemptEnd.PROCESS_CRASH, why=f"died of signal {finished.signal}")
         case How.EXITED if finished.exit_status != 0:

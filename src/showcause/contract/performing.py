@@ -91,17 +91,30 @@ def _started(finished: Finished) -> Finished:
 
 def _performed(order: Order, means: Means, run: _Run) -> Performed:
     adapter, finished = means.adapters[order.spec.kind], run.finished
-    err, status = finished.stderr.kept, finished.exit_status
+    err, status = finished.stderr.kept, _status(finished)
     reading = adapter.read(finished.stdout.head, err, order.parcel.text)
     return Performed(
         finished=finished,
         launched=_launched(order, means, run),
-        delivery=delivery_of(order, len(run.composed.stdin), finished.stdin_accepted, reading),
+        delivery=_delivered(order, run, reading),
         output=output_of(order, finished, reading, means),
         reading=reading,
         status_fault=adapter.status(status, err) if status else None,
         models=models_of(order, reading),
     )
+
+
+def _status(finished: Finished) -> int | None:
+    """As a shell has it. Some CLIs end with the low byte of an HTTP status, which reads like a signal."""
+    return finished.exit_status if finished.signal is None else 128 + finished.signal
+
+
+def _delivered(order: Order, run: _Run, reading: Reading) -> Delivery:
+    if run.composed.in_argv:  # a command line is taken whole, or nothing is started
+        size = len(order.parcel.data)
+        taken = 0 if run.finished.how is How.SPAWN_FAILED else size
+        return delivery_of(order, size, taken, reading)
+    return delivery_of(order, len(run.composed.stdin), run.finished.stdin_accepted, reading)
 
 
 def _launched(order: Order, means: Means, run: _Run) -> Launched:

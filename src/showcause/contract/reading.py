@@ -24,7 +24,9 @@ __all__ = [
     "events",
     "fault_of",
     "fault_of_status",
+    "is_empty_notice",
     "text_of",
+    "told_on_stderr",
     "whole_object",
 ]
 
@@ -169,7 +171,7 @@ _WORDS = (
     (_K.REFUSED, r"\brefus(al|ed by)\b|content.?filter"),
     (_K.UNREACHABLE, r"econnrefused|enotfound|connection (refused|error|reset)|fetch failed|"
      r"unable to connect|network"),
-    (_K.SERVER, r"overloaded|internal server|server.?error|bad gateway|unavailable|stream"
+    (_K.SERVER, r"overloaded|high demand|internal server|server.?error|bad gateway|unavailable|stream"
      r".{0,40}(disconnected|ended|closed|before)|api error|api_error"),
 )  # fmt: skip
 _WORD_PATTERNS = tuple((kind, re.compile(words, re.IGNORECASE)) for kind, words in _WORDS)
@@ -188,6 +190,17 @@ def fault_of_status(status: int, why: str = "") -> Fault:
     return Fault(kind=known, why=why[:_SHOWN] or f"status {status}", retry_after_s=_retry_after(why))
 
 
+def told_on_stderr(err: bytes) -> Fault | None:
+    """The fault that standard error names; None where its words are none that we know."""
+    lines = [line.strip() for line in err.decode("utf-8", "replace").splitlines()]
+    for line in reversed(lines):
+        if re.search(r"error|fail|exceed|limit|denied|unauthor", line, re.IGNORECASE):
+            fault = fault_of(line)
+            if fault.kind is not _K.OTHER:
+                return fault
+    return None
+
+
 def fault_of(text: str, status: object = None) -> Fault:
     """The fault that the words of an error message tell; its HTTP status counts first where there is one."""
     told = status if isinstance(status, int) and 400 <= status < 600 else None
@@ -198,6 +211,11 @@ def fault_of(text: str, status: object = None) -> Fault:
         return fault_of_status(told, text)
     kind = next((kind for kind, words in _WORD_PATTERNS if words.search(text)), _K.OTHER)
     return Fault(kind=kind, why=text[:_SHOWN], retry_after_s=_retry_after(text))
+
+
+def is_empty_notice(text: str) -> bool:
+    """Whether a CLI's complaint is that the model said nothing: an empty answer, not a provider's fault."""
+    return bool(re.search(r"empty response|returned nothing|no text", text, re.IGNORECASE))
 
 
 def _retry_after(text: str) -> float | None:

@@ -23,7 +23,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     if plan.get("daemon"):
         _daemon(plan["daemon"])
-    text = _read(plan)
+    text = _sent(_read(plan))
     for path in plan.get("write", ()):
         try:
             with open(path, "w", encoding="utf-8") as file:
@@ -57,28 +57,38 @@ def _read(plan: dict[str, Any]) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _write(plan: dict[str, Any], text: str) -> None:
+def critique_of(text: str, known: Any = None, findings: Any = ()) -> "dict[str, Any]":
+    """A valid critique of the packet in `text`, with the marks that stand in it, or those in `known`."""
+    known = known or {}
     codes = re.findall(r"^\[return code \d+ of \d+: ([0-9a-f]+)\]$", text, re.MULTILINE)
-    last = re.search(r"^END OF PACKET (\S+) nonce (\S+)\s*\Z", text, re.MULTILINE)
-    known = plan.get("known", {})  # what a stand-in that lies was told beforehand
     first = re.search(r"^PACKET (\S+)$", text, re.MULTILINE)
-    packet = first[1] if first else known.get("packet", "")
-    nonce = last[2] if last else known.get("nonce", "")
-    answer = {
-        "packet": packet,
+    last = re.search(r"^END OF PACKET \S+ nonce (\S+)$", text, re.MULTILINE)
+    return {
+        "packet": first[1] if first else known.get("packet", ""),
         "codes": known.get("codes", codes),
-        "nonce": nonce,
-        "outcome": "findings" if plan.get("findings") else "no_finding",
-        "findings": plan.get("findings", []),
+        "nonce": last[1] if last else known.get("nonce", ""),
+        "outcome": "findings" if findings else "no_finding",
+        "findings": list(findings),
     }
+
+
+def _write(plan: "dict[str, Any]", text: str) -> None:
     out = plan.get("out", "@ANSWER@")
-    told = json.dumps(answer)
+    told = json.dumps(critique_of(text, plan.get("known"), plan.get("findings", ())))
     out = out.replace("@ANSWER_IN_JSON@", json.dumps(told)[1:-1]).replace("@ANSWER@", told)
-    out = out.replace("@SENT_IN_JSON@", json.dumps(text)[1:-1])
+    out = out.replace("@SENT_IN_JSON@", json.dumps(_sent(text))[1:-1])
     if "pad" in plan:
         out = out.replace("@PAD@", "." * max(0, plan["pad"] - len(out.replace("@PAD@", "").encode())))
     sys.stdout.write(out[: plan["cut"]] if "cut" in plan else out)
     sys.stdout.flush()
+
+
+def _sent(text: str) -> str:
+    """What was sent, also where it came wrapped into a message."""
+    try:
+        return str(json.loads(text)["message"]["content"][0]["text"])
+    except (ValueError, LookupError, TypeError):
+        return text
 
 
 def _wait(seconds: float) -> None:

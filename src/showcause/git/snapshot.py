@@ -218,10 +218,19 @@ def _keep(repo: Repo, name: str, index: str, kept: str, known: _Known) -> None:
 
 def _sweep(repo: Repo, name: str, kept: str) -> None:
     """Remove the indexes that `kept` replaces, and what killed processes left a day or more ago."""
-    for old in glob(os.path.join(escape(repo.private), f"index-{escape(name)}-{'[0-9a-f]' * 16}*")):
-        if not old.startswith(kept):
-            with suppress(FileNotFoundError):
-                os.unlink(old)
+    replaced = [
+        old
+        for old in glob(os.path.join(escape(repo.private), f"index-{escape(name)}-{'[0-9a-f]' * 16}*"))
+        if not old.startswith(kept)
+    ]
+    for old in replaced:
+        with suppress(FileNotFoundError):
+            os.unlink(old)
+    # what git was writing when it was stopped; looked for seldom, since it means 257 folders
+    for part in glob(os.path.join(escape(repo.private_objects), "*", "tmp_*")) if replaced else ():
+        with suppress(FileNotFoundError):
+            if os.stat(part).st_mtime < os.stat(kept).st_mtime - _A_DAY_S:
+                os.unlink(part)
     for work in glob(os.path.join(escape(repo.private), "work-*")):
         with suppress(FileNotFoundError):
             if os.stat(work).st_mtime < os.stat(kept).st_mtime - _A_DAY_S:

@@ -6,15 +6,13 @@ What the checks decide is never sent to a model (law 7).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from showcause.checks.workbench import Workbench
 from showcause.gate import decide_reviewed
-from showcause.pipeline.asking import ask_reviewer, packet_for
-from showcause.pipeline.desk import Desk
 from showcause.pipeline.findings import Findings
-from showcause.pipeline.probing import Writers
 from showcause.records import (
     CheckResult,
     Decision,
@@ -28,6 +26,9 @@ from showcause.records import (
     Written,
 )
 from showcause.trees import TreeReader
+
+if TYPE_CHECKING:
+    from showcause.pipeline.desk import Desk
 
 __all__ = ["Cascade", "Given", "cascade"]
 
@@ -66,18 +67,23 @@ def cascade(desk: Desk, bench: Workbench, reader: TreeReader, found: Findings, g
     decision = given.decide(found.checks, ())
     if decision.verdict is not None:
         return Cascade(findings=found, decision=decision)
-    writers = Writers(desk, bench, reader, given.issue)
+    written: tuple[Written, ...] = ()
     results: tuple[ProbeResult, ...] = ()
     if given.probes or (settings.probe.models and given.issue.strip()):
+        from showcause.pipeline.probing import Writers
+
+        writers = Writers(desk, bench, reader, given.issue)
         probed = writers.probe(given.probes, found)
-        results = probed.results
+        results, written = probed.results, tuple(writers.written)
         checks = (*found.checks, probed.check) if probed.check else found.checks
         found = msgspec.structs.replace(found, checks=checks)
         decision = given.decide(found.checks, results)
     found = msgspec.structs.replace(found, not_checked=(*found.not_checked, *_not_asked(desk, given)))
-    done = Cascade(findings=found, decision=decision, probes=results, written=tuple(writers.written))
+    done = Cascade(findings=found, decision=decision, probes=results, written=written)
     if decision.verdict is not None or not (settings.review.reviewer or given.only_packet):
         return done
+    from showcause.pipeline.asking import ask_reviewer, packet_for
+
     packet = packet_for(desk, bench, reader, given.issue, found, decision)
     if given.only_packet:
         return msgspec.structs.replace(done, packet=packet)

@@ -14,14 +14,15 @@ import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 from showcause.errors import UsageError
-from showcause.models import PROVIDER_HOSTS, open_model, secrets_named
-from showcause.packet import Material, build_packet
 from showcause.records import Chat, ModelSpec, Packet, PacketForm
 from showcause.settings import Settings
+
+if TYPE_CHECKING:  # packets and models are imported once one is asked for: most reviews ask for none
+    from showcause.packet import Material
 
 __all__ = ["ALLOWED_HOSTS", "Desk"]
 
@@ -41,7 +42,7 @@ class Desk:
         *,
         record: str = "",
         replay: str = "",
-        opener: Callable[..., Chat] = open_model,
+        opener: Callable[..., Chat] | None = None,
     ) -> None:
         if record and replay:
             raise UsageError("either --record or --replay, not both")
@@ -62,6 +63,8 @@ class Desk:
 
     def chat(self, name: str) -> Chat:
         """The model of that name. Raises UsageError for an unknown one, or one that may not have its key."""
+        from showcause.models import open_model
+
         if name not in self._chats:
             spec = self.settings.model(name)
             if not self.replay:
@@ -70,11 +73,14 @@ class Desk:
                 "record": Path(self.record) if self.record else None,
                 "replay": Path(self.replay) if self.replay else None,
             }
-            self._chats[name] = self._open(spec, **folders, secret_names=self._names)
+            self._chats[name] = (self._open or open_model)(spec, **folders, secret_names=self._names)
         return self._chats[name]
 
     def packet(self, material: Material, form: PacketForm, *, readers: Sequence[str]) -> Packet:
         """The packet that fits the smallest of `readers`. Raises UsageError where nothing fits."""
+        from showcause.models import secrets_named
+        from showcause.packet import build_packet
+
         known = [self.settings.model(name).context_tokens for name in readers]
         room = [tokens // 2 for tokens in known if tokens]  # the other half is for instructions and answer
         return build_packet(
@@ -107,6 +113,8 @@ class Desk:
 
 
 def _check_address(spec: ModelSpec) -> None:
+    from showcause.models import PROVIDER_HOSTS
+
     host = urlsplit(spec.base_url).hostname or ""
     if not spec.api_key_env or not host or host in _OWN_MACHINE or host in PROVIDER_HOSTS:
         return

@@ -27,11 +27,13 @@ from showcause.project.nouns import (
     RunnerName,
     Sources,
 )
-from showcause.project.runner import RUNNER_FILES, find_runner
+from showcause.project.pytest_config import RUNNER_FILES, PytestConfig, pytest_config
+from showcause.project.runner import find_runner
 from showcause.settings import Settings
 
 __all__ = [
     "CONFIG_FILES",
+    "RUNNER_FILES",
     "BaseTree",
     "Distribution",
     "Environment",
@@ -40,11 +42,13 @@ __all__ = [
     "Installed",
     "Interpreter",
     "Project",
+    "PytestConfig",
     "RunnerFound",
     "RunnerName",
     "Sources",
     "find_project",
     "main_checkout",
+    "pytest_config",
     "read_environment",
     "read_interpreter",
 ]

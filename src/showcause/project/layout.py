@@ -24,7 +24,7 @@ def read_toml(data: bytes | None) -> dict[str, Any]:
     """A TOML file, or {} where it is absent or broken: base's fault is then the runner's to tell."""
     try:
         return tomllib.loads((data or b"").decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError):
         return {}
 
 

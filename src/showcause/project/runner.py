@@ -4,38 +4,20 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 import msgspec
 
-from showcause.project.layout import dig, read_ini, read_toml
 from showcause.project.nouns import BaseTree, Environment, Fault, RunnerFound, RunnerName
+from showcause.project.pytest_config import RUNNER_FILES, PytestConfig, pytest_config
 from showcause.settings import Settings
 
-__all__ = ["RUNNER_FILES", "find_runner"]
+__all__ = ["find_runner"]
 
-RUNNER_FILES = (
-    "pytest.toml",
-    ".pytest.toml",
-    "pytest.ini",
-    ".pytest.ini",
-    "pyproject.toml",
-    "tox.ini",
-    "setup.cfg",
-)
-_SECTIONS = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
 _UNITTEST_PATTERNS = ("test*.py",)
 _HOSTS = {RunnerName.PYTEST: {"pytest", "_pytest", "pluggy"}, RunnerName.UNITTEST: {"unittest"}}
 _TEST_NAME = re.compile(r"(?:test[^/]*|[^/]*_test)\.py$")
 _LOOK_AT = 40  # test files read to tell their style
-
-
-class _Pytest(msgspec.Struct, frozen=True, kw_only=True):
-    """pytest's configuration as far as it says which files are tests; `file` is "" if there is none."""
-
-    file: str = ""
-    patterns: tuple[str, ...] = ("test_*.py", "*_test.py")
-    test_paths: tuple[str, ...] = ()
 
 
 def find_runner(
@@ -47,7 +29,7 @@ def find_runner(
 ) -> tuple[RunnerFound, tuple[Fault, ...]]:
     """The runner, and what keeps it from running. `names` are the project's import names."""
     paths = frozenset(base.paths())
-    config = _pytest_config(base.read([name for name in RUNNER_FILES if name in paths]))
+    config = pytest_config(base.read([name for name in RUNNER_FILES if name in paths]))
     found = _choose(base, paths, settings, environment, config)
     hosted = bool(_HOSTS.get(found.name, set()).intersection(names))
     found = msgspec.structs.replace(
@@ -60,7 +42,7 @@ def find_runner(
 
 
 def _choose(
-    base: BaseTree, paths: frozenset[str], settings: Settings, environment: Environment, config: _Pytest
+    base: BaseTree, paths: frozenset[str], settings: Settings, environment: Environment, config: PytestConfig
 ) -> RunnerFound:
     installed = environment.distributions
     set_to = settings.suite.runner
@@ -73,11 +55,11 @@ def _choose(
     if set_to == "django":
         return _with_why(django, why) if django else _manage("manage.py", why)
     if django and not (
-        config.file and "pytest-django" in installed and django.name == RunnerName.DJANGO_MANAGE
+        config.ini and "pytest-django" in installed and django.name == RunnerName.DJANGO_MANAGE
     ):
         return django
-    if config.file:
-        return _pytest(config, f"pytest is configured in {config.file}")
+    if config.ini:
+        return _pytest(config, f"pytest is configured in {config.ini}")
     style = _unittest_style(base, paths)
     if "pytest" in installed:
         return _pytest(
@@ -94,13 +76,13 @@ def _with_why(found: RunnerFound, why: str) -> RunnerFound:
     return msgspec.structs.replace(found, why=f"{why}; {found.why}")
 
 
-def _pytest(config: _Pytest, why: str) -> RunnerFound:
+def _pytest(config: PytestConfig, why: str) -> RunnerFound:
     return RunnerFound(
         name=RunnerName.PYTEST,
         why=why,
-        config=config.file,
-        patterns=config.patterns,
-        test_paths=config.test_paths,
+        config=config.ini,
+        patterns=config.python_files,
+        test_paths=config.testpaths,
     )
 
 
@@ -127,44 +109,6 @@ def _django(paths: frozenset[str]) -> RunnerFound | None:
     )
     manage = [path for path in manage if not re.match(r"tests?/|docs?/|examples?/", path)]
     return _manage(manage[0], f"{manage[0]} is there") if manage else None
-
-
-# ------------------------------------------------------------------ pytest
-
-
-def _pytest_config(files: Mapping[str, bytes]) -> _Pytest:
-    """The first file that pytest itself would take. A pytest.ini counts even without a section."""
-    for name in RUNNER_FILES:
-        if name not in files:
-            continue
-        if name.endswith(".toml"):
-            document = read_toml(files[name])
-            table = dig(document, "tool", "pytest") if name == "pyproject.toml" else dig(document, "pytest")
-            inner = dig(table, "ini_options")
-            table = inner if isinstance(inner, Mapping) else table
-            if isinstance(table, Mapping):
-                return _from_values(name, table.get("python_files"), table.get("testpaths"))
-        else:
-            ini, section = read_ini(files[name]), _SECTIONS[name]
-            if ini.has_section(section):
-                told = ini[section]
-                return _from_values(name, told.get("python_files"), told.get("testpaths"))
-        if name in ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"):
-            return _Pytest(file=name)
-    return _Pytest()
-
-
-def _from_values(file: str, patterns: object, test_paths: object) -> _Pytest:
-    return _Pytest(file=file, patterns=_words(patterns) or _Pytest().patterns, test_paths=_words(test_paths))
-
-
-def _words(value: object) -> tuple[str, ...]:
-    if isinstance(value, str):
-        try:
-            return tuple(shlex.split(value, comments=True))
-        except ValueError:
-            return tuple(value.split())
-    return tuple(str(item) for item in value) if isinstance(value, list) else ()
 
 
 def _faults(found: RunnerFound, environment: Environment, python: str, hosted: bool) -> tuple[Fault, ...]:

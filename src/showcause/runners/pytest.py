@@ -7,12 +7,12 @@ import shlex
 import msgspec
 
 from showcause.process import Finished
+from showcause.project.pytest_config import filter_addopts, needs_cache
 from showcause.records import RunReport, RunState
 from showcause.runners.base import Job, Launch, launch_inside
-from showcause.runners.pytest_config import PytestConfig, filter_addopts, needs_cache, pytest_config
 from showcause.runners.reporting import make_report
 
-__all__ = ["PytestConfig", "PytestRunner", "pytest_config"]
+__all__ = ["PytestRunner"]
 
 _STATUSES = {
     0: (RunState.TAMPERED, "exit status 0, where the control that must fail implies 1"),

@@ -14,8 +14,8 @@ import msgspec
 from showcause.canon import canonical_json, digest_record, printable
 from showcause.clock import now_text
 from showcause.errors import StoreFault, UsageError
-from showcause.receipt import GENESIS, Entry, Receipt, ending, new_id, open_entry, seal
-from showcause.records import Ended, ReviewRecord, RunReport
+from showcause.receipt import GENESIS, Entry, Kind, Receipt, ending, new_id, open_entry, seal
+from showcause.records import Ended, Record, ReviewRecord, RunReport
 from showcause.store import About, BaseKey, Judged, Judgement, Row, Started
 from showcause.store.chain import check
 from showcause.store.connection import connect, transaction
@@ -98,15 +98,22 @@ class SqliteStore:
 
     def _append(self, id: str, started_id: str, record: ReviewRecord, settled: str) -> Receipt:
         """Append to the chain and close the announcement, inside the caller's transaction."""
+        entry = self._chain(id, record, settled, Kind.REVIEW)
+        self._db.execute("UPDATE reviews_started SET closed = ? WHERE id = ?", (entry.created, started_id))
+        return open_entry(entry)
+
+    def _chain(self, id: str, record: Record, settled: str, kind: Kind) -> Entry:
+        """Append to the chain, inside the caller's transaction."""
         last = self._one("SELECT digest FROM receipts ORDER BY seq DESC LIMIT 1")
         previous = str(last[0]) if last else GENESIS
         created = now_text()
-        entry = seal(record, id=id, previous=previous, created=created, settled=settled, key=self._key)
+        entry = seal(
+            record, id=id, previous=previous, created=created, settled=settled, key=self._key, kind=kind
+        )
         values = [getattr(entry, name) for name in _ENTRY.split(", ")]
         marks = ", ".join("?" * len(values))
         self._db.execute(f"INSERT INTO receipts ({_ENTRY}) VALUES ({marks})", values)  # noqa: S608
-        self._db.execute("UPDATE reviews_started SET closed = ? WHERE id = ?", (created, started_id))
-        return open_entry(entry)
+        return entry
 
     # -------------------------------------------------------------- reading receipts
 
@@ -136,7 +143,7 @@ class SqliteStore:
         return open_entry(entry)
 
     def latest(self) -> Receipt | None:
-        row = self._one("SELECT id FROM receipts ORDER BY seq DESC LIMIT 1")
+        row = self._one("SELECT id FROM receipts WHERE kind = 'review' ORDER BY seq DESC LIMIT 1")
         return self.get(row[0]) if row else None
 
     def page(self, limit: int = 50, offset: int = 0) -> tuple[Row, ...]:
@@ -145,7 +152,8 @@ class SqliteStore:
         rows = self._all(
             # The inner query walks a narrow index; reading whole rows to skip them would be slow.
             f"SELECT {_ROW} FROM receipts WHERE seq IN"  # noqa: S608
-            " (SELECT seq FROM receipts INDEXED BY receipts_by_seq ORDER BY seq DESC LIMIT ? OFFSET ?)"
+            " (SELECT seq FROM receipts INDEXED BY receipts_reviews WHERE kind = 'review'"
+            " ORDER BY seq DESC LIMIT ? OFFSET ?)"
             " ORDER BY seq DESC",
             limit,
             offset,
@@ -153,7 +161,7 @@ class SqliteStore:
         return tuple(map(_row, rows))
 
     def count(self) -> int:
-        row = self._one("SELECT count(*) FROM receipts")
+        row = self._one("SELECT count(*) FROM receipts WHERE kind = 'review'")
         return int(row[0]) if row else 0
 
     def entries(self) -> Iterator[Entry]:
@@ -173,7 +181,9 @@ class SqliteStore:
         if not re.fullmatch(r"[0-9a-f]{1,12}", prefix):
             raise UsageError(f"no receipt {prefix!r}: an id is made of up to 12 hexadecimal digits")
         rows = self._all(
-            "SELECT id FROM receipts WHERE id >= ? AND id < ? ORDER BY id LIMIT 4", prefix, prefix + "g"
+            "SELECT id FROM receipts WHERE id >= ? AND id < ? AND kind = 'review' ORDER BY id LIMIT 4",
+            prefix,
+            prefix + "g",
         )
         if not rows:
             raise UsageError(f"no receipt starts with {prefix}; `showcause list` shows them")

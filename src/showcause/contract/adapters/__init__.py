@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 from showcause.contract.adapters.base import Adapter, Composed, Job
+from showcause.contract.adapters.claude_code import ClaudeCodeAdapter
+from showcause.contract.adapters.codex import CodexAdapter
 from showcause.contract.adapters.command import CommandAdapter
+from showcause.contract.adapters.gemini import GeminiAdapter
+from showcause.contract.adapters.kimi import KimiAdapter
+from showcause.contract.adapters.opencode import OpencodeAdapter
+from showcause.contract.adapters.qwen import QwenAdapter
 from showcause.records.contract import ReviewerKind
 
 __all__ = ["ADAPTERS", "Adapter", "Composed", "Job"]
 
-ADAPTERS: dict[ReviewerKind, Adapter] = {one.kind: one for one in (CommandAdapter(),)}
+_ALL: tuple[Adapter, ...] = (
+    ClaudeCodeAdapter(),
+    CodexAdapter(),
+    GeminiAdapter(),
+    QwenAdapter(),
+    OpencodeAdapter(),
+    KimiAdapter(),
+    CommandAdapter(),
+)
+ADAPTERS: dict[ReviewerKind, Adapter] = {one.kind: one for one in _ALL}

@@ -7,10 +7,11 @@ from typing import Protocol
 
 from showcause.contract.deliver import Parcel
 from showcause.contract.reading import Fault, Reading
+from showcause.errors import UsageError
 from showcause.records import Record
 from showcause.records.contract import ReviewerKind, ReviewerSpec, Role
 
-__all__ = ["Adapter", "Composed", "Forbidden", "Job", "Limits", "Misbehaving"]
+__all__ = ["Adapter", "Composed", "Forbidden", "Job", "Limits", "Misbehaving", "has_run", "no_repository"]
 
 
 class Job(Record, frozen=True, kw_only=True):
@@ -31,20 +32,23 @@ class Job(Record, frozen=True, kw_only=True):
 
 
 class Composed(Record, frozen=True, kw_only=True):
-    """What an adapter wants started. `files`: path below the CLI's home -> content."""
+    """What an adapter wants started. `files`: path below the CLI's home -> content. `in_argv`: the packet
+    is a word of the command line, since this CLI reads no standard input."""
 
     argv: tuple[str, ...]
     stdin: bytes
     env: dict[str, str]
     files: dict[str, bytes] = {}
+    in_argv: bool = False
 
 
 class Forbidden(Record, frozen=True, kw_only=True):
-    """A flag that gives the CLI powers, and why; with `values` only these values of it do."""
+    """Flags that give the CLI powers, and why; with `values` (a regular expression, searched) only values
+    of that kind do."""
 
     flags: tuple[str, ...]
     why: str
-    values: tuple[str, ...] = ()
+    values: str = ""
 
 
 class Misbehaving(Record, frozen=True, kw_only=True):
@@ -65,12 +69,27 @@ class Limits(Record, frozen=True, kw_only=True):
 class Adapter(Protocol):
     """One kind of reviewer. All of it is pure: it composes and it reads, it starts nothing."""
 
-    kind: ReviewerKind
-    program: str  # the usual name on PATH
-    forbidden: tuple[Forbidden, ...]
-    required: tuple[tuple[str, ...], ...]  # words that must stand in the command line, each as a run
-    misbehaving: tuple[Misbehaving, ...]
-    limits: Limits
+    @property
+    def kind(self) -> ReviewerKind: ...
+
+    @property
+    def program(self) -> str:
+        """The usual name on PATH."""
+        ...
+
+    @property
+    def forbidden(self) -> tuple[Forbidden, ...]: ...
+
+    @property
+    def required(self) -> tuple[tuple[str, ...], ...]:
+        """Words that must stand in the command line, each tuple as a run."""
+        ...
+
+    @property
+    def misbehaving(self) -> tuple[Misbehaving, ...]: ...
+
+    @property
+    def limits(self) -> Limits: ...
 
     def compose(self, job: Job) -> Composed:
         """The strictest command line that still reviews. Raises UsageError for a spec it cannot serve."""
@@ -93,3 +112,12 @@ def has_run(argv: Sequence[str], words: Sequence[str]) -> bool:
     """Whether the words stand in the command line one after another."""
     size = len(words)
     return any(tuple(argv[at : at + size]) == tuple(words) for at in range(len(argv) - size + 1))
+
+
+def no_repository(job: Job) -> None:
+    """For CLIs that have no way of reading which is none of writing too. Raises UsageError."""
+    if job.repository:
+        raise UsageError(
+            f"[reviewers.{job.spec.name}] repository: a {job.spec.kind.value} reviewer gets no tools, and "
+            "cannot read the repository; leave it out"
+        )

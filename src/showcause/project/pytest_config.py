@@ -15,9 +15,11 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["PytestConfig", "filter_addopts", "needs_cache", "pytest_config"]
+from showcause.project.layout import dig
 
-_INI_ORDER = (
+__all__ = ["RUNNER_FILES", "PytestConfig", "filter_addopts", "needs_cache", "pytest_config"]
+
+RUNNER_FILES = (
     "pytest.toml",
     ".pytest.toml",
     "pytest.ini",
@@ -26,6 +28,7 @@ _INI_ORDER = (
     "tox.ini",
     "setup.cfg",
 )
+"""Files in which pytest looks for its configuration, in its order."""
 
 # Dropped options: how many values follow when the value is not joined by "=" (or, short, directly).
 _DROPPED = {
@@ -67,7 +70,7 @@ def pytest_config(files: Mapping[str, bytes]) -> PytestConfig:
 
     A file that cannot be read has no section: pytest itself will say what is wrong with it.
     """
-    for name in _INI_ORDER:
+    for name in RUNNER_FILES:
         if name in files and (section := _section(name, files[name])) is not None:
             return _config(name, section)
     return PytestConfig()
@@ -124,7 +127,7 @@ def _toml_section(name: str, text: str) -> Mapping[str, Any] | None:
     if name != "pyproject.toml":
         found = table.get("pytest", {})
         return found if isinstance(found, dict) else {}
-    tool = table.get("tool", {}).get("pytest")
+    tool = dig(table, "tool", "pytest")
     if not isinstance(tool, dict):
         return None
     old = tool.get("ini_options")
