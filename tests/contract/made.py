@@ -18,9 +18,11 @@ from showcause.records.contract import (
     AttemptAbout,
     AttemptRecord,
     AttemptStarted,
+    Pool,
     ReviewerKind,
     ReviewerSpec,
     Role,
+    Spent,
     TurnIds,
 )
 from showcause.sandbox.bare import BareSandbox
@@ -39,6 +41,9 @@ class Journal:
         started = AttemptStarted(id=os.urandom(6).hex(), started=now_text(), about=about)
         self.rows.append(("started", started))
         return started
+
+    def spent(self, pool: Pool, turn: str) -> Spent:
+        return Spent(turn=0, hour=0, limited_until="")
 
     def finish_attempt(self, started: AttemptStarted, record: AttemptRecord) -> str:
         self.rows.append(("finished", record))

@@ -9,5 +9,18 @@ from __future__ import annotations
 from showcause.contract.attempt import attempt
 from showcause.contract.nouns import Attempted, Means, Order, Runtime
 from showcause.contract.pools import eligible, pool_of, reviewer_pool
+from showcause.contract.turn import Turn, review_turn, run_primary
 
-__all__ = ["Attempted", "Means", "Order", "Runtime", "attempt", "eligible", "pool_of", "reviewer_pool"]
+__all__ = [
+    "Attempted",
+    "Means",
+    "Order",
+    "Runtime",
+    "Turn",
+    "attempt",
+    "eligible",
+    "pool_of",
+    "review_turn",
+    "reviewer_pool",
+    "run_primary",
+]

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from showcause.clock import Deadline
 from showcause.contract.classify import Conclusion
+from showcause.contract.deliver import too_large
 from showcause.contract.nouns import Means, Order
 from showcause.contract.performing import Performed, delivery_of, models_of, output_of
 from showcause.contract.reading import Fault, Reading
@@ -21,9 +22,9 @@ from showcause.records import (
     FinishReason,
     Message,
 )
-from showcause.records.contract import AttemptEnd, Launched, ModelSeen, ProviderFaultKind
+from showcause.records.contract import AttemptEnd, Launched, ModelSeen, ProviderFaultKind, ReviewerSpec
 
-__all__ = ["ask"]
+__all__ = ["ask", "window_of"]
 
 _WINDOW = 32_000  # tokens, where the settings name no window
 _K = ChatFailureKind
@@ -45,12 +46,9 @@ def ask(order: Order, means: Means, *, deadline: Deadline, cancel: threading.Eve
 
     Raises ValueError without a chat in `means`.
     """
-    from showcause.contract.deliver import too_large
-
     if means.chat is None:
         raise ValueError("a reviewer of the kind model needs its chat")
-    told = order.spec.asks.context_tokens if order.spec.asks else None
-    window = order.spec.context_tokens or told or _WINDOW
+    window = window_of(order.spec)
     if why := too_large(order.parcel, context_tokens=window, characters=1 << 30, size=1 << 30):
         return Conclusion(ended=AttemptEnd.INPUT_TOO_LARGE, why=why)
     request = ChatRequest(
@@ -69,6 +67,12 @@ def ask(order: Order, means: Means, *, deadline: Deadline, cancel: threading.Eve
         models=models_of(order, reading),
         notes=reply.notes,
     )
+
+
+def window_of(spec: ReviewerSpec) -> int:
+    """The window of the model, as the settings name it."""
+    told = spec.asks.context_tokens if spec.asks else None
+    return spec.context_tokens or told or _WINDOW
 
 
 def _reading(reply: ChatReply | ChatFailure) -> Reading:

@@ -14,11 +14,11 @@ from showcause.canon import digest
 from showcause.packet import estimate_tokens
 from showcause.records import Record
 
-__all__ = ["Parcel", "fits", "pack", "too_large"]
+__all__ = ["AROUND", "Parcel", "fits", "pack", "too_large"]
 
 _EVERY = 40_000  # characters between two codes
 _FEWEST, _MOST = 3, 16
-_AROUND = 12_000  # tokens that a CLI's own prompt takes, and an answer
+AROUND = 12_000  # tokens that a CLI's own prompt takes, and an answer
 
 
 class Parcel(Record, frozen=True, kw_only=True):
@@ -58,14 +58,14 @@ def pack(told: str, packet: str, *, id: str, nonce: str, codes: Sequence[str] = 
 
 def fits(parcel: Parcel, *, context_tokens: int) -> bool:
     """Whether a model with that window has room for the parcel, a CLI's own prompt and an answer."""
-    return estimate_tokens(parcel.text) + _AROUND <= context_tokens
+    return estimate_tokens(parcel.text) + AROUND <= context_tokens
 
 
 def too_large(parcel: Parcel, *, context_tokens: int, characters: int, size: int) -> str:
     """Why the parcel may not be sent, or "". `characters` and `size` (bytes) are what the CLI takes."""
     tokens, data = estimate_tokens(parcel.text), parcel.data
     if not fits(parcel, context_tokens=context_tokens):
-        return f"about {tokens} tokens and {_AROUND} around them are more than a window of {context_tokens}"
+        return f"about {tokens} tokens and {AROUND} around them are more than a window of {context_tokens}"
     if len(parcel.text) > characters:
         return f"{len(parcel.text)} characters are more than the {characters} that this CLI takes"
     if len(data) > size:

@@ -172,7 +172,7 @@ _WORDS = (
     (_K.UNREACHABLE, r"econnrefused|enotfound|connection (refused|error|reset)|fetch failed|"
      r"unable to connect|network"),
     (_K.SERVER, r"overloaded|high demand|internal server|server.?error|bad gateway|unavailable|stream"
-     r".{0,40}(disconnected|ended|closed|before)|api error|api_error"),
+     r".{0,40}(disconnected|ended|closed|before)|api error|api_error|^terminated|side closed"),
 )  # fmt: skip
 _WORD_PATTERNS = tuple((kind, re.compile(words, re.IGNORECASE)) for kind, words in _WORDS)
 _CODE = re.compile(r"(?:status|code|error|http)\D{0,12}\b([45]\d\d)\b|^\W*([45]\d\d)\b", re.IGNORECASE)

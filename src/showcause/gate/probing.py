@@ -1,7 +1,7 @@
 """What probes and guards may reject, and on what agreement. Pure.
 
 One failing probe is a weak cause, since a generated test may ask for more than the issue does; agreement
-of several that aim at different things is a strong one (docs/decisions/0010).
+of several that aim at different things is a strong one (docs/decisions/0012).
 """
 
 from __future__ import annotations

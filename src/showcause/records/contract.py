@@ -18,6 +18,7 @@ from showcause.records.running import SandboxReport
 from showcause.records.voting import Finding
 
 __all__ = [
+    "Allowance",
     "AttemptAbout",
     "AttemptEnd",
     "AttemptJournal",
@@ -37,6 +38,7 @@ __all__ = [
     "ReviewerKind",
     "ReviewerSpec",
     "Role",
+    "Spent",
     "Timing",
     "ToolAttempt",
     "ToolState",
@@ -404,8 +406,28 @@ class AttemptStarted(Record, frozen=True, kw_only=True):
     about: AttemptAbout
 
 
+class Spent(Record, frozen=True, kw_only=True):
+    """What was started for a turn, and from a pool within the last hour. `limited_until` is RFC 3339 text,
+    "" where the provider did not ask to be left alone or that time is over."""
+
+    turn: int
+    hour: int
+    limited_until: str
+
+
+class Allowance(Record, frozen=True, kw_only=True):
+    """How many attempts may be started for one turn, and from one pool in an hour."""
+
+    per_turn: Annotated[int, msgspec.Meta(gt=0)] = 3
+    per_hour: Annotated[int, msgspec.Meta(gt=0)] = 60
+
+
 class AttemptJournal(Protocol):
     """Where attempts are kept: the STARTED row before the spawn, one terminal row after it."""
+
+    def spent(self, pool: Pool, turn: str) -> Spent:
+        """What was started already. Raises StoreFault."""
+        ...
 
     def start_attempt(self, about: AttemptAbout) -> AttemptStarted:
         """Commit that an attempt begins. Raises StoreFault."""

@@ -201,10 +201,19 @@ class Log(msgspec.Struct, frozen=True):
 def read_events(data: bytes) -> Log:
     """Read an event file. Never raises."""
     events, foreign = [], 0
+    decoder = msgspec.json.Decoder(_Any)
     for line in data.split(b"\n")[:-1]:
         try:
-            # json, not msgspec: an id may hold lone surrogates, which msgspec refuses
-            events.append(msgspec.convert(json.loads(line), _Any))
+            events.append(_read(line, decoder))
         except (ValueError, RecursionError):
             foreign += 1
     return Log(tuple(events), foreign)
+
+
+def _read(line: bytes, decoder: msgspec.json.Decoder[_Any]) -> _Any:
+    """One event. An id may hold lone surrogates, which msgspec refuses: the slow way reads those."""
+    try:
+        event = decoder.decode(line)
+    except msgspec.DecodeError:
+        event = msgspec.convert(json.loads(line), _Any)
+    return event

@@ -22,6 +22,7 @@ from showcause.records.contract import (
     ModelsTold,
     Phase,
     Pool,
+    Spent,
     Timing,
     WhyNot,
 )
@@ -29,7 +30,7 @@ from showcause.store.chain import check
 from showcause.store.liveness import Process, is_dead, this_process
 from showcause.store.sqlite import SqliteStore
 
-__all__ = ["AttemptReceipt", "Attempts", "Spent", "open_attempts"]
+__all__ = ["AttemptReceipt", "Attempts", "open_attempts"]
 
 _STARTED = "id, started, pid, process_start, boot, pid_namespace, host, about"
 _ENTRY = "version, id, kind, created, settled, previous, signature, digest, body"
@@ -42,15 +43,6 @@ class AttemptReceipt(Record, frozen=True, kw_only=True):
     created: str
     digest: str
     body: AttemptRecord
-
-
-class Spent(Record, frozen=True, kw_only=True):
-    """What was started: for a turn, and from a pool since an hour. `limited_until` "" where no provider
-    asked to be left alone, or that time is over."""
-
-    turn: int
-    hour: int
-    limited_until: str
 
 
 class Attempts:
