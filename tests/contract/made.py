@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from showcause.clock import now_text
 from showcause.contract import Attempted, Means, Order, attempt, pool_of, reviewer_pool
 from showcause.contract.adapters import ADAPTERS
 from showcause.contract.critique import instructions
 from showcause.contract.deliver import Parcel, pack
+from showcause.contract.memory import MemoryJournal
 from showcause.contract.standing import Plan, stand_in
 from showcause.records.contract import (
-    AttemptAbout,
-    AttemptRecord,
-    AttemptStarted,
-    Pool,
     ReviewerKind,
     ReviewerSpec,
     Role,
-    Spent,
     TurnIds,
 )
 from showcause.sandbox.bare import BareSandbox
@@ -31,23 +25,7 @@ IDS = TurnIds(task="t" * 64, candidate="c" * 64, conversation="conv-1", turn="tu
 PRIMARY = pool_of("anthropic/team-a")
 
 
-class Journal:
-    """Rows in memory, in the order in which they came."""
-
-    def __init__(self) -> None:
-        self.rows: list[tuple[str, object]] = []
-
-    def start_attempt(self, about: AttemptAbout) -> AttemptStarted:
-        started = AttemptStarted(id=os.urandom(6).hex(), started=now_text(), about=about)
-        self.rows.append(("started", started))
-        return started
-
-    def spent(self, pool: Pool, turn: str) -> Spent:
-        return Spent(turn=0, hour=0, limited_until="")
-
-    def finish_attempt(self, started: AttemptStarted, record: AttemptRecord) -> str:
-        self.rows.append(("finished", record))
-        return started.id
+Journal = MemoryJournal
 
 
 def packet(size: int = 0) -> str:

@@ -229,12 +229,12 @@ def test_the_started_row_stands_before_the_spawn(tmp_path: Path) -> None:
     seen: list[list[str]] = []
 
     def door(command: Command, **how: object) -> Finished:
-        seen.append([what for what, _ in journal.rows])
+        seen.append([what for what, *_ in journal.rows])
         return process.run(command, **how)  # type: ignore[arg-type]
 
     made(tmp_path, Plan(), journal=journal, runtime=Runtime(door=door))
     assert seen == [["started"]]
-    assert [what for what, _ in journal.rows] == ["started", "finished"]
+    assert [what for what, *_ in journal.rows] == ["started", "finished"]
 
 
 def test_an_error_of_our_own_has_a_terminal_row(tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_an_error_of_our_own_has_a_terminal_row(tmp_path: Path) -> None:
 
     done = made(tmp_path, Plan(), journal=journal, runtime=Runtime(door=door)).record
     assert (done.ended, done.why) == (AttemptEnd.FAULT, "RuntimeError: broken")
-    assert [what for what, _ in journal.rows] == ["started", "finished"]
+    assert [what for what, *_ in journal.rows] == ["started", "finished"]
 
 
 def test_an_interrupt_has_a_terminal_row_and_goes_on(tmp_path: Path) -> None:
@@ -256,4 +256,4 @@ def test_an_interrupt_has_a_terminal_row_and_goes_on(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path, Plan(), journal=journal, runtime=Runtime(door=door))
-    assert [what for what, _ in journal.rows] == ["started", "finished"]
+    assert [what for what, *_ in journal.rows] == ["started", "finished"]

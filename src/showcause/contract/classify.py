@@ -132,11 +132,9 @@ def _unread(delivery: Delivery) -> str:
 
 
 def _input(delivery: Delivery) -> Conclusion | None:
-    if delivery.is_whole:
+    if delivery.accepted_bytes == delivery.total_bytes:
         return None
     why = f"{delivery.accepted_bytes} of {delivery.total_bytes} bytes were taken"
-    if delivery.accepted_bytes == delivery.total_bytes:
-        why = f"what came back of the input is {delivery.echo.value}"
     return Conclusion(ended=AttemptEnd.INPUT_DELIVERY_FAILED, why=why)
 
 
@@ -155,6 +153,9 @@ def _stream(facts: Facts) -> Conclusion | None:
     if not reading.ended:
         why = "the stream stopped before its end"
         return Conclusion(ended=AttemptEnd.OUTPUT_TRUNCATED, why=why)
+    if not facts.delivery.is_whole:
+        why = f"what came back of the input is {facts.delivery.echo.value}"
+        return Conclusion(ended=AttemptEnd.INPUT_DELIVERY_FAILED, why=why)
     if not reading.answer.strip():
         return Conclusion(ended=AttemptEnd.EMPTY_RESPONSE, why="exit status 0, and no answer")
     return None

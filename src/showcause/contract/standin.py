@@ -43,6 +43,8 @@ def main() -> None:
 
 def _read(plan: dict[str, Any]) -> str:
     """All of the input, or the share of it that the plan wants, and then no more."""
+    if "-p" in sys.argv[:-1] and plan.get("in_argv"):
+        return sys.argv[sys.argv.index("-p") + 1]
     share = plan.get("read")
     if share is None:
         return sys.stdin.buffer.read().decode("utf-8", "replace")

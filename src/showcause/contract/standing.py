@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from showcause.contract.adapters.base import Adapter
-from showcause.records.contract import ReviewerSpec
+from showcause.records.contract import ReviewerKind, ReviewerSpec
 
 __all__ = ["Plan", "stand_in"]
 
@@ -53,7 +53,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def stand_in(spec: ReviewerSpec, adapter: Adapter, plan: Plan, folder: Path) -> ReviewerSpec:
     """The reviewer with a stand-in for its program. `folder` must outlive it and holds its plan."""
-    told = msgspec.to_builtins(plan)
+    told = msgspec.to_builtins(plan) | {"in_argv": spec.kind is ReviewerKind.KIMI}
     if plan.out is None:
         told["out"] = _output(adapter, spec.model)
     if plan.pad is not None:

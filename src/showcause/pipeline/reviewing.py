@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ import msgspec
 from showcause import __version__, git
 from showcause.beside import Beside, Pending
 from showcause.canon import digest, digest_record
-from showcause.clock import Deadline, now_text
+from showcause.clock import now_text
 from showcause.errors import Cancelled, EnvironmentFault, Unappliable, UsageError
 from showcause.git import Repo
 from showcause.pipeline.intake import WORKTREE, Intake, base_of, take_in
@@ -28,28 +28,23 @@ from showcause.receipt import exit_status
 from showcause.records import (
     BoundTo,
     ChangeKind,
-    CheckResult,
     Decision,
     Ended,
     NotChecked,
     Packet,
-    Powers,
-    ProbeResult,
     Record,
     ReviewRecord,
-    SandboxReport,
 )
-from showcause.sandbox import Sandbox, find_sandbox
 from showcause.sandbox.identity import sandbox_identity
 from showcause.sandbox.mounts import is_within
 from showcause.settings import FILE, PYPROJECT, Settings, load_settings, override
 from showcause.store import About, Started, Store, open_store
-from showcause.trees import TreeReader, Trees, make_trees, moved, surface_files
+from showcause.trees import TreeReader, Trees, make_trees, moved
 
 if TYPE_CHECKING:
     from showcause.checks.official import OfficialSuite
-    from showcause.pipeline.cascade import Cascade, Given
-    from showcause.pipeline.desk import Desk
+    from showcause.pipeline.cascade import Cascade
+    from showcause.pipeline.working import Case, Work
 
 __all__ = ["STORE_FILE", "review", "settings_of", "store_of"]
 
@@ -120,7 +115,7 @@ class _Review:
         self.repo, self.request, self.settings, self.reader = repo, request, settings, reader
         self.store, self.watch = store, watch
         self.notes: list[str] = [*settings.notes, *([store.note] if store.note else []), *_elsewhere(repo)]
-        self.sandbox: SandboxReport | None = None
+        self.work: Work | None = None
         self.official: OfficialSuite | None = None
         self.packet: Packet | None = None
 
@@ -155,7 +150,9 @@ class _Review:
         """Models that the settings name and do not have are the user's mistake, said before the work."""
         names = (*self.settings.probe.models, self.settings.review.reviewer)
         if any(names):
-            with self._desk() as desk:
+            from showcause.pipeline.desk import Desk
+
+            with Desk(self.settings, record=self.request.record, replay=self.request.replay) as desk:
                 for name in filter(None, names):
                     desk.chat(name)
 
@@ -198,20 +195,23 @@ class _Review:
 
     def _record(self, started: Started, intake: Intake, project: Project) -> tuple[ReviewRecord, bool]:
         """The record, and whether it may answer for equal reviews."""
+        from showcause.pipeline.working import Work
+
+        self.work = work = Work(self._case(started))
         if intake.patch.is_empty:
             from showcause.pipeline.ending import unseen
 
             if lacking := unseen(intake.not_checked):  # what a task asked for may lie there
                 why = f"nothing changed in what was seen, but {lacking}"
                 return self._made(started, intake, Ended.UNDECIDED, why), True
-            decision = self._decide((), started.id, patch_is_empty=True)
+            decision = work.decide((), patch_is_empty=True)
             ended = Ended.DECIDED if decision.verdict else Ended.NOTHING_TO_REVIEW
             return self._made(started, intake, ended, decision=decision), True
         trees: Trees | None = None
         try:
             trees = make_trees(self.repo, worktree=intake.worktree, patch=intake.patch)
             self._look_for_interrupt()
-            done = self._examine(started, trees, project)
+            done = work.examine(trees, project)
             there = moved(self.repo, intake.worktree, name=WORKTREE)
             self._look_for_interrupt()
         except Cancelled as error:
@@ -229,95 +229,24 @@ class _Review:
         made = self._made(started, intake, ended, why, trees=trees, done=done, decision=decision)
         return made, is_settled(done) and not self.request.only_packet
 
+    def _case(self, started: Started) -> Case:
+        from showcause.pipeline.working import Case
+
+        return Case(
+            review_id=started.id,
+            repo=self.repo,
+            request=self.request,
+            settings=self.settings,
+            reader=self.reader,
+            store=self.store,
+            official=self.official,
+            say=self.watch.say,
+            cancel=self.watch.cancel,
+        )
+
     def _look_for_interrupt(self) -> None:
         if self.watch.cancel.is_set():
             raise Cancelled("interrupted")
-
-    def _examine(self, started: Started, trees: Trees, project: Project) -> Cascade:
-        from showcause.pipeline.early import EarlySandbox
-
-        for fault in project.faults:
-            raise fault.error()
-        allowed = self.settings.sandbox.allow_unsandboxed
-        with Beside() as beside:  # a sandbox is tried while the tests are chosen
-            sandbox = EarlySandbox(beside.submit(find_sandbox, allow_unsandboxed=allowed))
-            try:
-                done = self._examine_in(started, sandbox, trees, project)
-            finally:
-                self.sandbox = sandbox.report
-        if why := done.findings.why_copying:
-            self.sandbox = msgspec.structs.replace(sandbox.report, tree="copy", tree_why=why)
-        return done
-
-    def _examine_in(self, started: Started, sandbox: Sandbox, trees: Trees, project: Project) -> Cascade:
-        from showcause.checks.official import keep_suite
-        from showcause.checks.running import how_to_run
-        from showcause.checks.workbench import GRACE_S, Kit, Workbench
-        from showcause.pipeline.cascade import cascade
-        from showcause.pipeline.examine import OFFICIAL_BUDGET_S, examine
-        from showcause.pipeline.folder import working_folder
-
-        budget_s = self.settings.suite.time_budget_s or self.request.budget_s
-        kit = Kit(
-            sandbox=sandbox,
-            project=project,
-            running=how_to_run(project, self.reader),
-            settings=self.settings,
-            store=self.store,
-            deadline=Deadline.after(4 * (max(budget_s, OFFICIAL_BUDGET_S) + GRACE_S) + 60 + self._stages_s()),
-            cancel=self.watch.cancel,
-            surface=surface_files(self.reader.paths()),
-            say=self.watch.say,
-        )
-        if self.official is not None:
-            keep_suite(self.repo, self.official)
-        with working_folder(self.repo.top) as folder, self._desk() as desk:
-            bench = Workbench(trees, kit, folder)
-            found = examine(bench, self.reader, official=self.official, budget_s=budget_s)
-            return cascade(desk, bench, self.reader, found, self._given(started))
-
-    def _desk(self) -> Desk:
-        """Where models are asked from. Raises UsageError for names or folders that make no sense."""
-        from showcause.pipeline.desk import Desk
-
-        return Desk(self.settings, record=self.request.record, replay=self.request.replay)
-
-    def _given(self, started: Started) -> Given:
-        from showcause.pipeline.cascade import Given
-
-        return Given(
-            review_id=started.id,
-            issue=_text(self.request.issue),
-            probes=self.request.probes,
-            decide=lambda checks, probes: self._decide(checks, started.id, probes=probes),
-            powers=(Powers(accept=False, reject=False), "not calibrated"),
-            only_packet=self.request.only_packet,
-        )
-
-    def _stages_s(self) -> float:
-        """Seconds that probes and reviewer may take besides."""
-        probe, review = self.settings.probe, self.settings.review
-        rounds = 8 * (1 + probe.repairs + review.witnesses)
-        return probe.limit_s + review.limit_s + rounds * (probe.time_budget_s + 20)
-
-    def _decide(
-        self,
-        checks: Sequence[CheckResult],
-        review_id: str,
-        *,
-        patch_is_empty: bool = False,
-        probes: Sequence[ProbeResult] = (),
-    ) -> Decision:
-        from showcause.gate import decide
-
-        return decide(
-            patch_is_empty=patch_is_empty,
-            task_given=bool(self.request.issue) or self.official is not None,
-            checks=checks,
-            policy=self.settings.policy,
-            review_id=review_id,
-            probes=probes,
-        )
 
     # ---------------------------------------------------------------- the record
 
@@ -349,7 +278,7 @@ class _Review:
             not_checked=(*intake.not_checked, *(findings.not_checked if findings else ())),
             changes=intake.patch.changes,
             bound_to=started.about.bound_to,
-            sandbox=self.sandbox,
+            sandbox=self.work.sandbox if self.work else None,
             issue=started.about.issue,
             settings=started.about.settings,
             environment=started.about.environment,
@@ -357,7 +286,7 @@ class _Review:
             wall_s=round(time.monotonic() - self.watch.began, 3),
             overrides=_as_text(self.request.overrides),
             official=self.official.digest if self.official else "",
-            asked=_text(self.request.issue) if done and (done.probes or done.review) else "",
+            asked=self.work.case.issue if self.work and done and (done.probes or done.review) else "",
             probes=done.probes if done else (),
             written=done.written if done else (),
             review=done.review if done else None,
@@ -399,10 +328,6 @@ def _elsewhere(repo: Repo) -> tuple[str, ...]:
     if is_within(repo.private, repo.common_dir):
         return ()
     return (f"{repo.common_dir} cannot be written: receipts and objects are kept in {repo.private}",)
-
-
-def _text(issue: bytes | None) -> str:
-    return (issue or b"").decode("utf-8", "replace")
 
 
 def _as_text(overrides: dict[str, object]) -> dict[str, str]:
