@@ -9,6 +9,7 @@ NAMES = {
     "planted": "which stage sees planted faults in released packages, and harmless edits beside old ones",
     "gate": "how long a review takes, against bare test runs of the same files (DESIGN 15)",
     "probes": "what recorded probes say of real patches whose outcome is known, by how many of them agree",
+    "witnesses": "which claims of a reviewer hold, true ones and false ones, by the tests it gives",
     "cases": "what the gate says about real patches whose outcome is known",
 }
 

@@ -32,7 +32,7 @@ from showcause.intervals import rate
 from showcause.probes.given import Draft, probe_of
 from showcause.records import Probe, ProbeResult
 
-__all__ = ["Told", "main", "read_recorded"]
+__all__ = ["Told", "main", "overrides_for", "read_recorded"]
 
 _NO_TESTS = "no-such-folder"  # a setting that leaves the project's own tests out
 _DRAWS = 200  # choices of k probes out of more, per patch
@@ -79,20 +79,24 @@ def read_recorded(folder: Path, case_id: str) -> list[Probe]:
 # ------------------------------------------------------------------ reviews
 
 
-def _review(ready: Prepared, patch: HandedIn, probes: Sequence[Probe], store: str) -> Iterator[Told]:
-    overrides: dict[str, object] = {
+def overrides_for(ready: Prepared, store: str) -> dict[str, object]:
+    """Settings for a case without its project's own tests."""
+    runner = {"suite.runner": "django"} if ready.case.runner == "django" else {}
+    return {
         "suite.python": str(ready.python),
         "suite.env": ready.env,
         "suite.test_paths": [_NO_TESTS],
         "store.url": store,
+        **runner,
     }
-    if ready.case.runner == "django":
-        overrides["suite.runner"] = "django"
+
+
+def _review(ready: Prepared, patch: HandedIn, probes: Sequence[Probe], store: str) -> Iterator[Told]:
     request = Request(
         directory=str(ready.tree),
         diff=patch.text.encode("utf-8", "surrogateescape"),
         issue=ready.case.issue.encode("utf-8", "surrogateescape"),
-        overrides=overrides,
+        overrides=overrides_for(ready, store),
         probes=tuple(probes),
         fresh=True,
     )

@@ -36,6 +36,7 @@ ORDER = [
     ("checks",),
     ("probes",),
     ("reviewer",),
+    ("calibrate", "precision"),
     ("pipeline",),
     ("report",),
     ("demo",),

@@ -87,6 +87,22 @@ ROWS: list[tuple[ReviewerKind, str, AttemptEnd, ProviderFaultKind | None]] = [
     (QWEN, "break", END.PROVIDER_FAULT, FAULT.SERVER),
     (QWEN, "tools", END.COMPLETED, None),
     (QWEN, "turns", END.PROVIDER_FAULT, FAULT.LIMIT),
+    (OPENCODE, "ok", END.COMPLETED, None),
+    (OPENCODE, "other_model", END.COMPLETED, None),  # it does not say which model answers
+    (OPENCODE, "empty", END.EMPTY_RESPONSE, None),
+    (OPENCODE, "prose", END.MALFORMED_OUTPUT, None),
+    (OPENCODE, "e400", END.PROVIDER_FAULT, FAULT.BAD_REQUEST),
+    (OPENCODE, "e401", END.PROVIDER_FAULT, FAULT.AUTH),
+    (OPENCODE, "e429", END.PROVIDER_FAULT, FAULT.RATE_LIMIT),
+    (OPENCODE, "tools", END.COMPLETED, None),
+    (KIMI, "ok", END.COMPLETED, None),
+    (KIMI, "other_model", END.COMPLETED, None),  # it does not say which model answers
+    (KIMI, "prose", END.MALFORMED_OUTPUT, None),
+    (KIMI, "e400", END.PROVIDER_FAULT, FAULT.BAD_REQUEST),
+    (KIMI, "e401", END.PROVIDER_FAULT, FAULT.AUTH),
+    (KIMI, "cut", END.MALFORMED_OUTPUT, None),  # a partial text as the answer, with status 0
+    (KIMI, "tools", END.COMPLETED, None),
+    (KIMI, "turns", END.PROVIDER_FAULT, FAULT.LIMIT),
 ]
 
 
@@ -163,7 +179,7 @@ def test_the_echo_is_compared(kind: ReviewerKind) -> None:
     assert changed.ended is END.INPUT_DELIVERY_FAILED
 
 
-@pytest.mark.parametrize("kind", [CLAUDE, GEMINI, QWEN])
+@pytest.mark.parametrize("kind", [CLAUDE, GEMINI, QWEN, OPENCODE])
 def test_refused_tools_are_told(kind: ReviewerKind) -> None:
     tools = sample(kind, "tools").tools
     assert len(tools) == 2

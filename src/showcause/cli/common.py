@@ -9,10 +9,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from showcause.errors import UsageError
 
-__all__ = ["cancellation", "overrides_of", "progress", "tell", "wants_colour"]
+if TYPE_CHECKING:
+    from showcause.store import Store
+
+__all__ = ["cancellation", "opened_store", "overrides_of", "progress", "tell", "wants_colour"]
 
 
 def progress() -> Callable[[str], None]:
@@ -78,3 +82,16 @@ def _value(text: str) -> object:
 def wants_colour() -> bool:
     """Colour on a terminal, unless NO_COLOR is set or the terminal is dumb."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+@contextmanager
+def opened_store(directory: str) -> Iterator[Store]:
+    """The store of the repository at `directory`."""
+    from showcause import git
+    from showcause.pipeline import store_of
+
+    store = store_of(git.open_repo(directory))
+    try:
+        yield store
+    finally:
+        store.close()

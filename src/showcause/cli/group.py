@@ -19,9 +19,14 @@ COMMANDS = {
     "show": "showcause.cli.receipts",
     "list": "showcause.cli.receipts",
     "verify": "showcause.cli.receipts",
+    "outcome": "showcause.cli.power",
+    "precision": "showcause.cli.power",
+    "calibrate": "showcause.cli.power",
     "doctor": "showcause.cli.doctor",
     "init": "showcause.cli.init",
     "demo": "showcause.cli.demo",
+    "turn": "showcause.cli.turn",
+    "probe-reviewer": "showcause.cli.probe_reviewer",
 }
 
 
@@ -36,7 +41,9 @@ class _Lazy(click.Group):
             return None
         import importlib
 
-        command: click.Command = getattr(importlib.import_module(COMMANDS[name]), f"{name}_command")
+        command: click.Command = getattr(
+            importlib.import_module(COMMANDS[name]), f"{name.replace('-', '_')}_command"
+        )
         return command
 
 

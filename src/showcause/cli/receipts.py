@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from showcause.cli.common import wants_colour
+from showcause.cli.common import opened_store, wants_colour
 from showcause.cli.options import directory_option, format_option, verbose_option
 
 if TYPE_CHECKING:
-    from showcause.store import Row, Store
+    from showcause.store import Row
 
 __all__ = ["list_command", "show_command", "verify_command"]
-
-
-@contextmanager
-def _store(directory: str) -> Iterator[Store]:
-    from showcause import git
-    from showcause.pipeline import store_of
-
-    store = store_of(git.open_repo(directory))
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 @click.command("show")
@@ -41,7 +27,7 @@ def show_command(receipt: str, directory: str, verbose: bool, format_: str) -> i
     from showcause.errors import UsageError
     from showcause.report import render, text
 
-    with _store(directory) as store:
+    with opened_store(directory) as store:
         found = store.get(receipt) if receipt else store.latest()
     if found is None:
         raise UsageError("nothing was reviewed in this repository yet")
@@ -60,7 +46,7 @@ def list_command(directory: str, limit: int, format_: str) -> int:
     """List what was reviewed, the newest first."""
     from showcause.canon import canonical_json
 
-    with _store(directory) as store:
+    with opened_store(directory) as store:
         rows = store.page(limit)
         count = store.count()
     if format_ == "json":
@@ -94,7 +80,7 @@ def verify_command(directory: str, head: str, key: str | None) -> int:
     from showcause.report.words import visible
     from showcause.store import chain
 
-    with _store(directory) as store:
+    with opened_store(directory) as store:
         report = chain.verify(store.entries(), head=head, key=read_key(Path(key)) if key else b"")
     for problem in report.problems:
         click.echo(f"{problem.kind.value}: {visible(problem.text)} (receipt {visible(problem.id) or '-'})")

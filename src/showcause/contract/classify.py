@@ -104,7 +104,8 @@ def phase_of(facts: Facts) -> Phase:
 
 
 def _process(facts: Facts) -> Conclusion | None:
-    """The exit status, whatever was said (law 5); then whether all of the input was taken."""
+    """The exit status, whatever was said (law 5); a fault that is told in spite of status 0; then whether
+    all of the input was taken."""
     finished, told = facts.finished, facts.status_fault or facts.reading.fault
     match finished.how:
         case How.SIGNALLED if facts.status_fault is not None:
@@ -117,6 +118,9 @@ def _process(facts: Facts) -> Conclusion | None:
                 return Conclusion(ended=AttemptEnd.PROVIDER_FAULT, why=told.why, fault=told)
             why = f"exit status {finished.exit_status}{_unread(facts.delivery)}"
             return Conclusion(ended=AttemptEnd.PROCESS_CRASH, why=why)
+        case How.EXITED if facts.reading.fault is not None:
+            fault = facts.reading.fault
+            return Conclusion(ended=AttemptEnd.PROVIDER_FAULT, why=fault.why, fault=fault)
         case How.EXITED:
             return _input(facts.delivery)
         case How.TIMEOUT | How.CANCELLED | How.SPAWN_FAILED:
@@ -144,8 +148,6 @@ def _stream(facts: Facts) -> Conclusion | None:
     if not output.is_whole:
         why = f"{output.stdout_bytes} bytes of output, {output.budget_bytes} are read"
         return Conclusion(ended=AttemptEnd.OUTPUT_TRUNCATED, why=why)
-    if reading.fault is not None:
-        return Conclusion(ended=AttemptEnd.PROVIDER_FAULT, why=reading.fault.why, fault=reading.fault)
     if not output.stdout_bytes:
         return Conclusion(ended=AttemptEnd.EMPTY_RESPONSE, why="exit status 0, and not a byte of output")
     if reading.broken:

@@ -11,7 +11,7 @@ from showcause.clock import Deadline
 from showcause.contract.adapters.base import Adapter
 from showcause.contract.classify import Conclusion, Facts, classify
 from showcause.contract.deliver import Parcel
-from showcause.process import Command, Finished, run
+from showcause.process import Command, Finished, Talk, run
 from showcause.records import Chat, Record
 from showcause.records.contract import (
     AttemptJournal,
@@ -51,7 +51,12 @@ class Door(Protocol):
     """`showcause.process.run`, or something around it that a scan watches with."""
 
     def __call__(
-        self, command: Command, *, deadline: Deadline | None = None, cancel: threading.Event | None = None
+        self,
+        command: Command,
+        *,
+        deadline: Deadline | None = None,
+        cancel: threading.Event | None = None,
+        talk: Talk | None = None,
     ) -> Finished: ...
 
 

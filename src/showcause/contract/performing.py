@@ -66,7 +66,7 @@ def perform(
         if refused := refusals.unsafe_argv(adapter, spec, composed.argv):
             return refused
         command = command_of(job, program, composed, means.sandbox, keep_bytes=order.output_bytes)
-        finished = means.runtime.door(command, deadline=deadline, cancel=cancel)
+        finished = means.runtime.door(command, deadline=deadline, cancel=cancel, talk=composed.talk)
         names = tuple(sorted(environment(spec, program, composed, there.home)))
     run = _Run(program=program, composed=composed, command=command, finished=_started(finished), names=names)
     return _performed(order, means, run)
@@ -114,7 +114,9 @@ def _delivered(order: Order, run: _Run, reading: Reading) -> Delivery:
         size = len(order.parcel.data)
         taken = 0 if run.finished.how is How.SPAWN_FAILED else size
         return delivery_of(order, size, taken, reading)
-    return delivery_of(order, len(run.composed.stdin), run.finished.stdin_accepted, reading)
+    talk = run.composed.talk
+    total = len(run.composed.stdin) if talk is None else talk.total
+    return delivery_of(order, total, run.finished.stdin_accepted, reading)
 
 
 def _launched(order: Order, means: Means, run: _Run) -> Launched:

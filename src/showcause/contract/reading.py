@@ -165,7 +165,7 @@ _WORDS = (
     (_K.SPENT, r"quota|credit balance|usage limit|insufficient_quota|billing|allowance|exhausted"),
     (_K.RATE_LIMIT, r"rate.?limit|too many requests|resource_exhausted"),
     (_K.AUTH, r"unauthori[sz]ed|authenticat|invalid.{0,12}api.?key|api key|not logged in|/login|forbidden"),
-    (_K.BAD_REQUEST, r"prompt is too long|context.?(length|window)|too large|invalid_request|unknown model|"
+    (_K.BAD_REQUEST, r"too long|context.?(overflow|length|window)|too large|invalid_request|unknown model|"
      r"model.{0,20}not (found|exist)"),
     (_K.LIMIT, r"max.?(session.?)?turns|max_budget|turn limit|maximum.{0,20}(turns|steps)|max.{0,8}steps"),
     (_K.REFUSED, r"\brefus(al|ed by)\b|content.?filter"),

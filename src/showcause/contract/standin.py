@@ -45,7 +45,15 @@ def _read(plan: dict[str, Any]) -> str:
     """All of the input, or the share of it that the plan wants, and then no more."""
     if "-p" in sys.argv[:-1] and plan.get("in_argv"):
         return sys.argv[sys.argv.index("-p") + 1]
+    if plan.get("acp"):
+        for id, result in enumerate(({"protocolVersion": 1}, {"sessionId": "s"})):
+            sys.stdin.buffer.readline()
+            line = json.dumps({"jsonrpc": "2.0", "id": id, "result": result})
+            print(line, flush=True)
+            plan["told"] = plan.get("told", 0) + len(line) + 1
     share = plan.get("read")
+    if share is None and plan.get("acp"):
+        return sys.stdin.buffer.readline().decode("utf-8", "replace")
     if share is None:
         return sys.stdin.buffer.read().decode("utf-8", "replace")
     data = b""
@@ -80,7 +88,8 @@ def _write(plan: "dict[str, Any]", text: str) -> None:
     out = out.replace("@ANSWER_IN_JSON@", json.dumps(told)[1:-1]).replace("@ANSWER@", told)
     out = out.replace("@SENT_IN_JSON@", json.dumps(_sent(text))[1:-1])
     if "pad" in plan:
-        out = out.replace("@PAD@", "." * max(0, plan["pad"] - len(out.replace("@PAD@", "").encode())))
+        room = plan["pad"] - plan.get("told", 0) - len(out.replace("@PAD@", "").encode())
+        out = out.replace("@PAD@", "." * max(0, room))
     sys.stdout.write(out[: plan["cut"]] if "cut" in plan else out)
     sys.stdout.flush()
 
@@ -88,9 +97,12 @@ def _write(plan: "dict[str, Any]", text: str) -> None:
 def _sent(text: str) -> str:
     """What was sent, also where it came wrapped into a message."""
     try:
-        return str(json.loads(text)["message"]["content"][0]["text"])
+        told = json.loads(text)
+        parts = told["params"]["prompt"] if "params" in told else told["message"]["content"]
+        return str(parts[0]["text"])
     except (ValueError, LookupError, TypeError):
-        return text
+        begun = text.partition('"text": "')[2]  # a message that was cut
+        return begun.replace("\\n", "\n") if text.startswith("{") and begun else text
 
 
 def _wait(seconds: float) -> None:

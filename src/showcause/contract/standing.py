@@ -53,7 +53,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def stand_in(spec: ReviewerSpec, adapter: Adapter, plan: Plan, folder: Path) -> ReviewerSpec:
     """The reviewer with a stand-in for its program. `folder` must outlive it and holds its plan."""
-    told = msgspec.to_builtins(plan) | {"in_argv": spec.kind is ReviewerKind.KIMI}
+    told = msgspec.to_builtins(plan) | {
+        "in_argv": spec.kind is ReviewerKind.KIMI,
+        "acp": spec.kind is ReviewerKind.ACP,
+    }
     if plan.out is None:
         told["out"] = _output(adapter, spec.model)
     if plan.pad is not None:
@@ -67,4 +70,6 @@ def _output(adapter: Adapter, model: str) -> str:
     """A valid output of this CLI with a place for the answer, written as the format wants it."""
     marker = "@ANSWER@"
     raw = adapter.speak(marker, model).decode()
+    if adapter.kind is ReviewerKind.ACP:  # the first two answers are given while it reads
+        raw = raw.split("\n", 2)[2]
     return raw if raw.strip() == marker else raw.replace(marker, "@ANSWER_IN_JSON@")

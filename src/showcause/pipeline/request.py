@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from showcause.receipt import Receipt
-from showcause.records import Packet, Probe, Record
+from showcause.records import ModelSpec, Packet, Probe, Record
 
 __all__ = ["Request", "Reviewed"]
 
@@ -20,6 +20,7 @@ class Request(Record, frozen=True, kw_only=True):
     budget_s   seconds for the project's tests where the settings give none
     fresh      review again even if an equal review was settled
     probes     generated tests that were given by hand
+    models     models of the caller's own, beside those of the settings
     record     folder in which every exchange with a model is kept; "" for none
     replay     folder from which exchanges are taken instead of asking
     only_packet  make the reviewer's packet, ask nobody
@@ -37,6 +38,7 @@ class Request(Record, frozen=True, kw_only=True):
     budget_s: float = 60.0
     fresh: bool = False
     probes: tuple[Probe, ...] = ()
+    models: tuple[ModelSpec, ...] = ()
     record: str = ""
     replay: str = ""
     only_packet: bool = False

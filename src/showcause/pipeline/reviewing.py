@@ -32,12 +32,22 @@ from showcause.records import (
     Ended,
     NotChecked,
     Packet,
+    Powers,
     Record,
     ReviewRecord,
+    Rule,
 )
 from showcause.sandbox.identity import sandbox_identity
 from showcause.sandbox.mounts import is_within
-from showcause.settings import FILE, PYPROJECT, Settings, load_settings, override
+from showcause.settings import (
+    FILE,
+    PYPROJECT,
+    Settings,
+    load_settings,
+    override,
+    with_models,
+    with_user_file,
+)
 from showcause.store import About, Started, Store, open_store
 from showcause.trees import TreeReader, Trees, make_trees, moved
 
@@ -88,8 +98,8 @@ def store_of(repo: Repo, settings: Settings | None = None) -> Store:
 def settings_of(reader: TreeReader, request: Request) -> Settings:
     """The settings as base has them, with those of the command line over them."""
     held = reader.read((FILE, *CONFIG_FILES))  # all that will be asked for, in one process
-    settings = load_settings(held.get(FILE), held.get(PYPROJECT))
-    return override(settings, request.overrides)
+    settings = with_user_file(load_settings(held.get(FILE), held.get(PYPROJECT)))
+    return override(with_models(settings, request.models), request.overrides)
 
 
 class _Watch(Record, frozen=True, kw_only=True):
@@ -116,6 +126,8 @@ class _Review:
         self.store, self.watch = store, watch
         self.notes: list[str] = [*settings.notes, *([store.note] if store.note else []), *_elsewhere(repo)]
         self.work: Work | None = None
+        self.powers: tuple[Powers, str] = (Powers(accept=False, reject=False), "")
+        self.powerless: frozenset[Rule] = frozenset()
         self.official: OfficialSuite | None = None
         self.packet: Packet | None = None
 
@@ -135,6 +147,7 @@ class _Review:
         project = found_project.result()
         self.notes += project.warnings
         self._check_models()
+        self._weigh_powers()
         about = self._about(intake, project)
         key = self._key(about, intake)
         anew = self.request.fresh or self.request.only_packet
@@ -155,6 +168,14 @@ class _Review:
             with Desk(self.settings, record=self.request.record, replay=self.request.replay) as desk:
                 for name in filter(None, names):
                     desk.chat(name)
+
+    def _weigh_powers(self) -> None:
+        """What has to be looked up is imported and read only where the settings ask for it."""
+        if self.settings.review.reviewer or self.settings.gate.min_precision is not None:
+            from showcause.pipeline.earning import powerless_of, powers_of
+
+            self.powers = powers_of(self.settings, self.store)
+            self.powerless = powerless_of(self.settings, self.store)
 
     # ---------------------------------------------------------------- what it is about
 
@@ -188,7 +209,8 @@ class _Review:
         suite = self.official.digest if self.official else ""
         probes = [probe.id for probe in self.request.probes]
         asked = [suite, self.request.budget_s, probes, [probe.quote for probe in self.request.probes]]
-        told = [about, intake.not_checked, *asked, sandbox_identity(), __version__]
+        power = [self.powers[0], sorted(self.powerless)]
+        told = [about, intake.not_checked, *asked, power, sandbox_identity(), __version__]
         return digest_record(told)
 
     # ---------------------------------------------------------------- the work
@@ -242,6 +264,8 @@ class _Review:
             official=self.official,
             say=self.watch.say,
             cancel=self.watch.cancel,
+            powers=self.powers,
+            powerless=self.powerless,
         )
 
     def _look_for_interrupt(self) -> None:

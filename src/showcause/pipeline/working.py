@@ -21,7 +21,7 @@ from showcause.pipeline.examine import OFFICIAL_BUDGET_S, examine
 from showcause.pipeline.folder import working_folder
 from showcause.pipeline.request import Request
 from showcause.project import Project
-from showcause.records import CheckResult, Decision, Powers, ProbeResult, Record, SandboxReport
+from showcause.records import CheckResult, Decision, Powers, ProbeResult, Record, Rule, SandboxReport
 from showcause.sandbox import Sandbox, find_sandbox
 from showcause.settings import Settings
 from showcause.store import Store
@@ -31,7 +31,10 @@ __all__ = ["Case", "Work"]
 
 
 class Case(Record, frozen=True, kw_only=True):
-    """What a review works with. `review_id` goes into the commands that show causes again."""
+    """What a review works with. `review_id` goes into the commands that show causes again.
+
+    `powers` are the reviewer's, with the words for what they rest on; `powerless` rules only inform.
+    """
 
     review_id: str
     repo: Repo
@@ -42,6 +45,8 @@ class Case(Record, frozen=True, kw_only=True):
     official: OfficialSuite | None
     say: Callable[[str], None]
     cancel: threading.Event
+    powers: tuple[Powers, str]
+    powerless: frozenset[Rule]
 
     @property
     def issue(self) -> str:
@@ -85,6 +90,7 @@ class Work:
             policy=self.case.settings.policy,
             review_id=self.case.review_id,
             probes=probes,
+            powerless=self.case.powerless,
         )
 
     def _examine_in(self, sandbox: Sandbox, trees: Trees, project: Project) -> Cascade:
@@ -115,7 +121,7 @@ class Work:
             issue=self.case.issue,
             probes=self.case.request.probes,
             decide=lambda checks, probes: self.decide(checks, probes=probes),
-            powers=(Powers(accept=False, reject=False), "not calibrated"),
+            powers=self.case.powers,
             only_packet=self.case.request.only_packet,
         )
 

@@ -36,6 +36,7 @@ from showcause.trees import TreeReader, lay_over
 __all__ = ["PROBES", "Probed", "run_probes"]
 
 PROBES = "probes"
+_SEED = {"PYTHONHASHSEED": "0"}  # sets print in one order: the same failure has the same words
 
 
 class Probed(Record, frozen=True, kw_only=True):
@@ -135,9 +136,10 @@ class _Runner:
         entries = git.store_files(self.bench.trees.repo, str(texts))
         kit, settings = self.bench.kit, self.bench.kit.settings
         sandbox = msgspec.structs.replace(settings.sandbox, network="none")
+        suite = msgspec.structs.replace(settings.suite, env=_SEED | settings.suite.env)
         kit = msgspec.structs.replace(
             kit,
-            settings=msgspec.structs.replace(settings, sandbox=sandbox),
+            settings=msgspec.structs.replace(settings, sandbox=sandbox, suite=suite),
             surface=(*kit.surface, *files),
         )
         return Workbench(lay_over(self.bench.trees, entries), kit, folder)

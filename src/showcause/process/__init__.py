@@ -15,20 +15,27 @@ import threading
 import time
 
 from showcause.clock import Deadline
-from showcause.process.child import Child
+from showcause.process.child import Child, Talk
 from showcause.process.nouns import Command, Finished, How, Reap, Stream
 from showcause.process.strays import kill_naming
 from showcause.process.trees import MARKER, TREES, Group
 
-__all__ = ["MARKER", "Command", "Finished", "How", "Reap", "Stream", "kill_naming", "run"]
+__all__ = ["MARKER", "Command", "Finished", "How", "Reap", "Stream", "Talk", "kill_naming", "run"]
 
 _POLL_S = 0.02  # how soon a cancellation is seen; an Event cannot be selected
 
 
 def run(
-    command: Command, *, deadline: Deadline | None = None, cancel: threading.Event | None = None
+    command: Command,
+    *,
+    deadline: Deadline | None = None,
+    cancel: threading.Event | None = None,
+    talk: Talk | None = None,
 ) -> Finished:
     """Run `command` to its end, or to the earlier of its own limit and `deadline`, or until `cancel`.
+
+    With `talk` it is a conversation: after the command's `stdin`, what `talk` answers to its output is
+    written to it, until that is None.
 
     Every end is a value: a command that could not be started is `spawn_failed` with the system's reason.
     The limits are looked at again after the command was reaped, so one that ended at that moment is not
@@ -45,7 +52,7 @@ def run(
         try:
             tree = TREES[command.reap](command)
             cleanup.callback(tree.close)
-            child = Child(command, tree)
+            child = Child(command, tree, talk)
             cleanup.callback(child.close)
         except (OSError, ValueError) as error:
             return _unstarted(command, How.SPAWN_FAILED, f"{command.argv[0]}: {error}")

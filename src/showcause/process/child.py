@@ -13,11 +13,15 @@ from typing import Protocol
 from showcause.process.nouns import Command, Stream
 from showcause.process.strays import KILL_GRACE_S
 
-__all__ = ["Child"]
+__all__ = ["Child", "Talk"]
 
 _CHUNK = 1 << 18
 _POLL_S = 0.02  # how soon an end is seen where there are no pidfds
 _DRAIN_GRACE_S = 0.5  # what a dead tree wrote is in the pipe already: only a survivor writes for longer
+
+
+Talk = Callable[[bytes], bytes | None]
+"""Given what the child wrote, what to write to it next; None: nothing any more, its input is closed."""
 
 
 class Spawned(Protocol):
@@ -37,6 +41,7 @@ class _Drain:
     def __init__(self, fd: int, keep: int | None) -> None:
         self._fd, self._keep = fd, keep
         self._head, self._tail, self._total = bytearray(), bytearray(), 0
+        self.last = b""  # what the last turn brought
         os.set_blocking(fd, False)
 
     def take(self) -> bool | None:
@@ -45,6 +50,7 @@ class _Drain:
             data = os.read(self._fd, _CHUNK)
         except BlockingIOError:
             return False
+        self.last = data
         if not data:
             return None
         self._total += len(data)
@@ -64,12 +70,13 @@ class _Drain:
 class Child:
     """The process that was started, its three pipes, and whether it has ended."""
 
-    def __init__(self, command: Command, tree: Spawned) -> None:
+    def __init__(self, command: Command, tree: Spawned, talk: Talk | None = None) -> None:
+        self._talk = talk
         self._popen = subprocess.Popen(
             tree.argv,
             cwd=command.cwd,
             env=tree.env,
-            stdin=subprocess.PIPE if command.stdin else subprocess.DEVNULL,
+            stdin=subprocess.PIPE if command.stdin or talk else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
@@ -93,7 +100,7 @@ class Child:
 
     def _watch_all(self, command: Command, tree: Spawned) -> None:
         tree.spawned(self)
-        self.stdout = self._output(self._popen.stdout.fileno(), command)  # type: ignore[union-attr]
+        self.stdout = self._output(self._popen.stdout.fileno(), command, self._hear)  # type: ignore[union-attr]
         self.stderr = self._output(self._popen.stderr.fileno(), command)  # type: ignore[union-attr]
         if self._popen.stdin is not None:
             os.set_blocking(self._popen.stdin.fileno(), False)
@@ -141,12 +148,15 @@ class Child:
             os.close(self._pidfd)
         self._selector.close()
 
-    def _output(self, fd: int, command: Command) -> _Drain:
+    def _output(self, fd: int, command: Command, hear: Callable[[bytes], None] | None = None) -> _Drain:
         drain = _Drain(fd, command.keep_bytes)
 
         def react() -> None:
-            if drain.take() is None:
+            taken = drain.take()
+            if taken is None:
                 self.forget(fd)
+            if taken is not False and hear is not None:
+                hear(drain.last)
 
         self.on_readable(fd, react)
         return drain
@@ -154,15 +164,32 @@ class Child:
     def _end(self) -> None:
         self.ended = True
 
+    def _hear(self, data: bytes) -> None:
+        """Let the other side of a conversation answer what was written; its end closes the input."""
+        pipe = self._popen.stdin
+        if self._talk is None or pipe is None or pipe.closed:
+            return
+        answer = self._talk(data)
+        was_idle = self.accepted == len(self._input)
+        if answer is None:
+            self._talk = None
+        self._input = memoryview(bytes(self._input) + (answer or b""))
+        if was_idle and (answer or answer is None):
+            self._selector.register(pipe, selectors.EVENT_WRITE, self._feed)
+
     def _feed(self) -> None:
         pipe = self._popen.stdin
         if pipe is None:
             return
         with contextlib.suppress(BlockingIOError):
             try:
-                self.accepted += os.write(pipe.fileno(), self._input[self.accepted : self.accepted + _CHUNK])
+                if self.accepted < len(self._input):
+                    piece = self._input[self.accepted : self.accepted + _CHUNK]
+                    self.accepted += os.write(pipe.fileno(), piece)
             except BrokenPipeError:
                 self._input = self._input[: self.accepted]  # it reads no more; what it took is counted
+                self._talk = None
         if self.accepted == len(self._input):
             self.forget(pipe.fileno())
-            pipe.close()
+            if self._talk is None:
+                pipe.close()

@@ -6,6 +6,7 @@ Paths are repository-relative text as `os.fsdecode` gives it (undecodable bytes 
 """
 
 from showcause.records.base import Record
+from showcause.records.calibrating import Calibration, KnownAnswer, Share
 from showcause.records.chat import (
     Chat,
     ChatFailure,
@@ -91,6 +92,7 @@ __all__ = [
     "AuditClass",
     "Ballot",
     "BoundTo",
+    "Calibration",
     "Cause",
     "ChangeKind",
     "Chat",
@@ -122,6 +124,7 @@ __all__ = [
     "Item",
     "ItemRun",
     "JsonSchema",
+    "KnownAnswer",
     "Loaded",
     "LoadedState",
     "ManifestEntry",
@@ -152,6 +155,7 @@ __all__ = [
     "Sameness",
     "SandboxReport",
     "Sent",
+    "Share",
     "Side",
     "Stage",
     "StaticTool",

@@ -19,8 +19,20 @@ from showcause.errors import UsageError
 from showcause.records import ModelSpec, StaticTool
 from showcause.settings.nouns import Settings
 from showcause.settings.table import TABLE, Kind, Setting, checked
+from showcause.settings.user import user_file, with_models, with_user
 
-__all__ = ["FILE", "PYPROJECT", "TABLE", "Kind", "Setting", "Settings", "load_settings", "override"]
+__all__ = [
+    "FILE",
+    "PYPROJECT",
+    "TABLE",
+    "Kind",
+    "Setting",
+    "Settings",
+    "load_settings",
+    "override",
+    "with_models",
+    "with_user_file",
+]
 
 FILE = "showcause.toml"
 PYPROJECT = "pyproject.toml"
@@ -56,6 +68,16 @@ def load_settings(showcause_toml: bytes | None, pyproject: bytes | None) -> Sett
     return _build({}, "", ())
 
 
+def with_user_file(settings: Settings) -> Settings:
+    """The settings with the user's own over them. Raises UsageError for a broken file."""
+    found = user_file()
+    if found is None:
+        return settings
+    path, data = found
+    own = _build(_flat(_parse(path, data), _Place(path, data, "")), path, ())
+    return with_user(settings, own, path)
+
+
 def override(settings: Settings, values: Mapping[str, object], *, where: str = "command line") -> Settings:
     """The settings with some keys ("suite.python") replaced. Raises UsageError as for a file."""
     if not values:
@@ -66,7 +88,8 @@ def override(settings: Settings, values: Mapping[str, object], *, where: str = "
             raise UsageError(f"{where}: {key}: unknown setting{_nearest(key, _BY_KEY)}")
         flat[key] = checked(_BY_KEY[key], value, f"{where}: {key}")
     sources = settings.sources | dict.fromkeys(values, where)
-    return msgspec.structs.replace(_make(flat), sources=sources, notes=settings.notes)
+    kept = {"sources": sources, "notes": settings.notes, "trusted": settings.trusted}
+    return msgspec.structs.replace(_make(flat), **kept)
 
 
 def _parse(name: str, data: bytes) -> dict[str, Any]:

@@ -58,6 +58,7 @@ class ReviewSettings(Record, frozen=True, kw_only=True):
     limit_s: float
     witnesses: int
     budget_tokens: int
+    min_precision: float
     author_pool: str
 
 
@@ -75,7 +76,10 @@ class StoreSettings(Record, frozen=True, kw_only=True):
 
 
 class Settings(Record, frozen=True, kw_only=True):
-    """All settings. `sources`: key -> where it was set, for the keys that are not defaults."""
+    """All settings. `sources`: key -> where it was set, for the keys that are not defaults.
+
+    `trusted` are the names of models that the user named, not the repository.
+    """
 
     gate: GateSettings
     suite: SuiteSettings
@@ -85,6 +89,7 @@ class Settings(Record, frozen=True, kw_only=True):
     store: StoreSettings
     static: tuple[StaticTool, ...] = ()
     models: tuple[ModelSpec, ...] = ()
+    trusted: frozenset[str] = frozenset()
     sources: dict[str, str] = msgspec.field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

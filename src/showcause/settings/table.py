@@ -133,6 +133,12 @@ TABLE: tuple[Setting, ...] = (
     _setting("review.limit_s", Kind.SECONDS, 600, "seconds for all votes and witnesses together"),
     _setting("review.witnesses", Kind.COUNT, 3, "for how many findings a reviewer is asked for a test"),
     _setting("review.budget_tokens", Kind.COUNT, 60000, "size of the packet that a reviewer is given"),
+    _setting(
+        "review.min_precision",
+        Kind.SHARE,
+        0.7,
+        "lower end of how often accepts (rejects) of known cases were right, for the power to accept (reject)",
+    ),
     _setting("review.author_pool", Kind.TEXT, "", "pool of the author, who may not review: provider/account"),
     _setting("probe.models", Kind.LIST, (), "who writes probes: names of [models], none of them the author"),
     _setting("probe.per_model", Kind.COUNT, 4, "how many probes each of them is asked for"),

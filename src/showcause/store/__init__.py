@@ -14,7 +14,7 @@ from typing import Protocol
 
 from showcause.errors import UsageError
 from showcause.receipt import Entry, Kind, Receipt
-from showcause.records import BoundTo, Ended, Record, ReviewRecord, RunReport, Verdict
+from showcause.records import BoundTo, Calibration, Ended, Record, ReviewRecord, RunReport, Verdict
 from showcause.store.folder import Folder, choose_folder
 from showcause.store.liveness import Process
 
@@ -160,6 +160,14 @@ class Store(Protocol):
 
     def judgements(self) -> tuple[Judgement, ...]:
         """All that was noted, in order; the last one for a receipt holds."""
+        ...
+
+    def calibration_put(self, key: str, calibration: Calibration) -> None:
+        """Keep what a reviewer showed; it holds under `key` until a later one."""
+        ...
+
+    def calibration_get(self, key: str) -> Calibration | None:
+        """The latest one under this key."""
         ...
 
     def close(self) -> None: ...

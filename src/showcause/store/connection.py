@@ -22,7 +22,7 @@ from showcause.store.folder import make_private
 
 __all__ = ["SCHEMA_VERSION", "connect", "transaction"]
 
-SCHEMA_VERSION = 2  # number of the last file in schema/
+SCHEMA_VERSION = 3  # number of the last file in schema/
 _SCHEMA = Path(__file__).with_name("schema")
 _APPLICATION = 0x73686F77
 _WAIT_MS = 100  # SQLite waits deaf to signals: in short turns they are heard between

@@ -15,7 +15,7 @@ from showcause.canon import canonical_json, digest_record, printable
 from showcause.clock import now_text
 from showcause.errors import StoreFault, UsageError
 from showcause.receipt import GENESIS, Entry, Kind, Receipt, ending, new_id, open_entry, seal
-from showcause.records import Ended, Record, ReviewRecord, RunReport
+from showcause.records import Calibration, Ended, Record, ReviewRecord, RunReport
 from showcause.store import About, BaseKey, Judged, Judgement, Row, Started
 from showcause.store.chain import check
 from showcause.store.connection import connect, transaction
@@ -243,6 +243,18 @@ class SqliteStore:
             Judgement(receipt=receipt, judged=Judged(judged), note=note, recorded=recorded)
             for receipt, judged, note, recorded in rows
         )
+
+    def calibration_put(self, key: str, calibration: Calibration) -> None:
+        body = canonical_json(calibration).decode()
+        with self._write():
+            self._db.execute(
+                "INSERT INTO calibrations (key, created, body) VALUES (?, ?, ?)",
+                (key, calibration.created, body),
+            )
+
+    def calibration_get(self, key: str) -> Calibration | None:
+        row = self._one("SELECT body FROM calibrations WHERE key = ? ORDER BY seq DESC LIMIT 1", key)
+        return msgspec.json.decode(row[0], type=Calibration) if row else None
 
     # -------------------------------------------------------------- SQL
 

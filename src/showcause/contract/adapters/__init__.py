@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from showcause.contract.adapters.acp import AcpAdapter
 from showcause.contract.adapters.base import Adapter, Composed, Job
 from showcause.contract.adapters.claude_code import ClaudeCodeAdapter
 from showcause.contract.adapters.codex import CodexAdapter
@@ -21,6 +22,7 @@ _ALL: tuple[Adapter, ...] = (
     QwenAdapter(),
     OpencodeAdapter(),
     KimiAdapter(),
+    AcpAdapter(),
     CommandAdapter(),
 )
 ADAPTERS: dict[ReviewerKind, Adapter] = {one.kind: one for one in _ALL}

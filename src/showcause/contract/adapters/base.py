@@ -11,7 +11,17 @@ from showcause.errors import UsageError
 from showcause.records import Record
 from showcause.records.contract import ReviewerKind, ReviewerSpec, Role
 
-__all__ = ["Adapter", "Composed", "Forbidden", "Job", "Limits", "Misbehaving", "has_run", "no_repository"]
+__all__ = [
+    "Adapter",
+    "Composed",
+    "Conversation",
+    "Forbidden",
+    "Job",
+    "Limits",
+    "Misbehaving",
+    "has_run",
+    "no_repository",
+]
 
 
 class Job(Record, frozen=True, kw_only=True):
@@ -31,6 +41,17 @@ class Job(Record, frozen=True, kw_only=True):
     key: str
 
 
+class Conversation(Protocol):
+    """The rest of the input, where it depends on what the CLI answers: see `process.Talk`."""
+
+    @property
+    def total(self) -> int:
+        """Bytes that belong to a whole input: what was said so far, and what is still to be said."""
+        ...
+
+    def __call__(self, data: bytes) -> bytes | None: ...
+
+
 class Composed(Record, frozen=True, kw_only=True):
     """What an adapter wants started. `files`: path below the CLI's home -> content. `in_argv`: the packet
     is a word of the command line, since this CLI reads no standard input."""
@@ -40,6 +61,7 @@ class Composed(Record, frozen=True, kw_only=True):
     env: dict[str, str]
     files: dict[str, bytes] = {}
     in_argv: bool = False
+    talk: Conversation | None = None
 
 
 class Forbidden(Record, frozen=True, kw_only=True):
