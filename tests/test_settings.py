@@ -80,7 +80,8 @@ def test_a_pyproject_that_is_not_about_us_may_be_broken() -> None:
         ("[siute]\n", 'showcause.toml:1: [siute]: unknown section; did you mean "suite"?'),
         (
             "a = 1\n[suite]\n",
-            "showcause.toml:1: [a]: unknown section; known: gate, suite, sandbox, review, probe, store, static, models",
+            "showcause.toml:1: [a]: unknown section; known: gate, suite, sandbox, review, probe, store,"
+            " static, models, reviewers",
         ),
         ("suite = 1\n", "showcause.toml:1: [suite]: must be a table"),
         (

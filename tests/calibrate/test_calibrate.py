@@ -19,9 +19,7 @@ from showcause.reviewer import Voting
 
 TERMS = Terms(voting=Voting(votes=3), min_precision=0.7)
 CASES = shipped_cases()
-HEADS = {
-    known.patch.data: known.is_defective for case in CASES for known in patches_of(case)
-}  # what a reviewer that knows would know
+DEFECTIVE = {known.patch.digest: known.is_defective for case in CASES for known in patches_of(case)}
 
 
 def packet(material: Material) -> Packet:
@@ -47,8 +45,10 @@ def vote(request: ChatRequest, decision: str, cites: list[dict[str, str]] | None
 
 
 def knows(request: ChatRequest) -> bool:
-    text = request.messages[-1].content
-    return next(bad for data, bad in HEADS.items() if data.decode() in text)
+    """What nobody else can know: whether this very patch is the defective one."""
+    found = re.search(r"^patch: (\w+)$", request.messages[-1].content, re.MULTILINE)
+    assert found is not None
+    return DEFECTIVE[found[1]]
 
 
 def asked(answer: Callable[[ChatRequest], str]) -> Calibration:

@@ -29,11 +29,11 @@ def repository(directory: str) -> Repo:
 
 def settings_at(repo: Repo) -> Settings:
     """The settings as HEAD has them: what lies in the work tree may be the author's."""
-    from showcause.settings import FILE, PYPROJECT, load_settings
+    from showcause.settings import FILE, PYPROJECT, load_settings, with_user_file
     from showcause.trees import TreeReader
 
     held = TreeReader(repo, repo.head_tree).read((FILE, PYPROJECT))
-    return load_settings(held.get(FILE), held.get(PYPROJECT))
+    return with_user_file(load_settings(held.get(FILE), held.get(PYPROJECT)))
 
 
 def reviewer_named(settings: Settings, name: str) -> ReviewerSpec:
@@ -43,12 +43,12 @@ def reviewer_named(settings: Settings, name: str) -> ReviewerSpec:
     from showcause.contract.trust import check_trust
     from showcause.records.contract import ReviewerKind
 
-    reviewers: tuple[ReviewerSpec, ...] = getattr(settings, "reviewers", ())
-    spec = next((one for one in reviewers if one.name == name), None)
+    spec = next((one for one in settings.reviewers if one.name == name), None)
     if spec is None:
-        known = ", ".join(one.name for one in reviewers) or "none"
+        known = ", ".join(one.name for one in settings.reviewers) or "none"
         raise UsageError(f"there is no [reviewers.{name}] in the settings; there is: {known}")
-    check_trust(spec)
+    if f"reviewers.{name}" not in settings.trusted:
+        check_trust(spec)
     if spec.kind is ReviewerKind.MODEL:
         return msgspec.structs.replace(spec, asks=settings.model(spec.model))
     return spec

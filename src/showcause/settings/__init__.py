@@ -17,6 +17,7 @@ import msgspec
 
 from showcause.errors import UsageError
 from showcause.records import ModelSpec, StaticTool
+from showcause.records.reviewer import ReviewerSpec
 from showcause.settings.nouns import Settings
 from showcause.settings.table import TABLE, Kind, Setting, checked
 from showcause.settings.user import user_file, with_models, with_user
@@ -41,7 +42,8 @@ PYPROJECT = "pyproject.toml"
 _BY_KEY = {setting.key: setting for setting in TABLE}
 _SECTIONS = tuple(dict.fromkeys(setting.key.split(".")[0] for setting in TABLE))
 _TOOLS = "static"
-_MODELS = "models"
+_NAMED: dict[str, type[ModelSpec | ReviewerSpec]] = {"models": ModelSpec, "reviewers": ReviewerSpec}
+_NOT_SET = ("name", "asks")  # fields that the settings' text does not set
 
 
 # ------------------------------------------------------------------ from files
@@ -145,11 +147,11 @@ def _flat(document: object, place: _Place) -> dict[str, Any]:
         if section == _TOOLS:
             found[_TOOLS] = _tools(table, place.of(_TOOLS))
             continue
-        if section == _MODELS:
-            found[_MODELS] = _models(table, place)
+        if section in _NAMED:
+            found[section] = _specs(section, table, place)
             continue
         if section not in _SECTIONS:
-            sections = (*_SECTIONS, _TOOLS, _MODELS)
+            sections = (*_SECTIONS, _TOOLS, *_NAMED)
             raise UsageError(f"{place.of(section)}: unknown section{_nearest(section, sections)}")
         if not isinstance(table, dict):
             raise UsageError(f"{place.of(section)}: must be a table")
@@ -174,22 +176,22 @@ def _tools(entries: object, where: str) -> tuple[StaticTool, ...]:
     return tools
 
 
-def _models(entries: object, place: _Place) -> tuple[ModelSpec, ...]:
-    """The tables `[models.NAME]`."""
+def _specs(section: str, entries: object, place: _Place) -> tuple[ModelSpec | ReviewerSpec, ...]:
+    """The tables `[SECTION.NAME]`."""
     if not isinstance(entries, dict):
-        raise UsageError(f"{place.of(_MODELS)}: must hold tables, [models.NAME]")
-    return tuple(_model(name, table, place) for name, table in entries.items())
+        raise UsageError(f"{place.of(section)}: must hold tables, [{section}.NAME]")
+    return tuple(_spec(section, name, table, place) for name, table in entries.items())
 
 
-def _model(name: str, table: object, place: _Place) -> ModelSpec:
-    where = place.of(f"{_MODELS}.{name}")
+def _spec(section: str, name: str, table: object, place: _Place) -> ModelSpec | ReviewerSpec:
+    where, kind = place.of(f"{section}.{name}"), _NAMED[section]
     if not isinstance(table, dict):
         raise UsageError(f"{where}: must be a table")
-    known = [key for key in ModelSpec.__struct_fields__ if key != "name"]
+    known = [key for key in kind.__struct_fields__ if key not in _NOT_SET]
     if unknown := [key for key in table if key not in known]:
         raise UsageError(f"{where}: unknown key {unknown[0]}{_nearest(unknown[0], known)}")
     try:
-        return msgspec.convert({**table, "name": name}, ModelSpec)
+        return msgspec.convert({**table, "name": name}, kind)
     except msgspec.ValidationError as error:
         raise UsageError(f"{where}: {error}") from error
 
@@ -210,10 +212,10 @@ def _make(flat: Mapping[str, Any]) -> Settings:
     for setting in TABLE:
         section, _, name = setting.key.partition(".")
         nested[section][name] = flat.get(setting.key, setting.default)
-    return msgspec.convert(nested | {key: flat.get(key, ()) for key in (_TOOLS, _MODELS)}, Settings)
+    return msgspec.convert(nested | {key: flat.get(key, ()) for key in (_TOOLS, *_NAMED)}, Settings)
 
 
 def _values_of(settings: Settings) -> dict[str, Any]:
     sections = {section: getattr(settings, section) for section in _SECTIONS}
     told = {key: getattr(sections[key.split(".")[0]], key.partition(".")[2]) for key in _BY_KEY}
-    return told | {_TOOLS: settings.static, _MODELS: settings.models}
+    return told | {key: getattr(settings, key) for key in (_TOOLS, *_NAMED)}

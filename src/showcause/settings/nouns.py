@@ -7,6 +7,7 @@ import msgspec
 from showcause.canon import digest_record
 from showcause.errors import UsageError
 from showcause.records import ModelSpec, Policy, PolicyName, Record, RegressionRule, StaticTool, WitnessRule
+from showcause.records.reviewer import ReviewerSpec
 
 __all__ = [
     "GateSettings",
@@ -78,7 +79,7 @@ class StoreSettings(Record, frozen=True, kw_only=True):
 class Settings(Record, frozen=True, kw_only=True):
     """All settings. `sources`: key -> where it was set, for the keys that are not defaults.
 
-    `trusted` are the names of models that the user named, not the repository.
+    `trusted` are the names of models, and `reviewers.NAME`, that the user named, not the repository.
     """
 
     gate: GateSettings
@@ -89,6 +90,7 @@ class Settings(Record, frozen=True, kw_only=True):
     store: StoreSettings
     static: tuple[StaticTool, ...] = ()
     models: tuple[ModelSpec, ...] = ()
+    reviewers: tuple[ReviewerSpec, ...] = ()
     trusted: frozenset[str] = frozenset()
     sources: dict[str, str] = msgspec.field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -116,5 +118,5 @@ class Settings(Record, frozen=True, kw_only=True):
     @property
     def digest(self) -> str:
         """SHA-256 of the values alone: where they were set does not change it."""
-        asked = [self.review, self.probe, self.models]
+        asked = [self.review, self.probe, self.models, self.reviewers]
         return digest_record([self.gate, self.suite, self.sandbox, self.store, self.static, *asked])

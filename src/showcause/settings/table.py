@@ -137,9 +137,11 @@ TABLE: tuple[Setting, ...] = (
         "review.min_precision",
         Kind.SHARE,
         0.7,
-        "lower end of how often accepts (rejects) of known cases were right, for the power to accept (reject)",
+        "lower end of how often its answers to known cases were right, for the power to accept or reject",
     ),
-    _setting("review.author_pool", Kind.TEXT, "", "pool of the author, who may not review: provider/account"),
+    _setting(
+        "review.author_pool", Kind.TEXT, "", "the author's pool, which may not review: provider/account"
+    ),
     _setting("probe.models", Kind.LIST, (), "who writes probes: names of [models], none of them the author"),
     _setting("probe.per_model", Kind.COUNT, 4, "how many probes each of them is asked for"),
     _setting("probe.guards", Kind.COUNT, 2, "how many guards of existing behaviour each is asked for"),

@@ -19,7 +19,7 @@ from showcause.settings.nouns import Settings
 __all__ = ["ENVIRON", "OWN_SECTIONS", "user_file", "with_models", "with_user"]
 
 ENVIRON = "SHOWCAUSE_CONFIG"
-OWN_SECTIONS = ("models", "review", "probe")
+OWN_SECTIONS = ("models", "reviewers", "review", "probe")
 
 
 def user_file(environ: Mapping[str, str] = os.environ) -> tuple[str, bytes] | None:
@@ -45,12 +45,18 @@ def with_user(settings: Settings, own: Settings, name: str) -> Settings:
     if flat:
         allowed = ", ".join(f"[{section}]" for section in OWN_SECTIONS)
         raise UsageError(f"{name}: {min(flat)} belongs to the repository; here may stand: {allowed}")
-    changed = {
+    changed: dict[str, object] = {
         section: msgspec.structs.replace(getattr(settings, section), **_told(own, section))
         for section in ("review", "probe")
     }
     sources = settings.sources | dict.fromkeys(own.sources, name)
-    return with_models(msgspec.structs.replace(settings, **changed, sources=sources), own.models)
+    names = {spec.name for spec in own.reviewers}
+    kept = tuple(spec for spec in settings.reviewers if spec.name not in names)
+    reviewers = (*kept, *own.reviewers)
+    trusted = settings.trusted | {f"reviewers.{name}" for name in names}
+    changed |= {"sources": sources, "reviewers": reviewers, "trusted": trusted}
+    settings = msgspec.structs.replace(settings, **changed)
+    return with_models(settings, own.models)
 
 
 def with_models(settings: Settings, models: tuple[ModelSpec, ...]) -> Settings:
